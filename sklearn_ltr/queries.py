@@ -1,0 +1,316 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Query ids: the only module that understands ``groups``.
+
+Everything else sees a `QueryGroups`: a permutation of the rows that makes every query contiguous,
+and the offsets of the queries in it.
+"""
+
+import operator
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from sklearn_ltr._kernels import _queries
+
+
+def encode_groups(groups, n_samples, name="groups"):
+    """Number the distinct query ids of the rows, comparing ids exactly.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_samples,)
+        One query id a row: integers of any width, floats, strings, any hashable objects, a pandas
+        or categorical column. Rows of a query need not be contiguous.
+    n_samples : int
+        Number of rows expected.
+    name : str, default="groups"
+        Name of the argument in error messages.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,), dtype intp
+        Number of each row's query in `ids`.
+    ids : ndarray of shape (n_queries,)
+        The distinct ids: ascending for numbers and strings, else in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If `groups` has a wrong shape or length, or a missing id.
+    """
+    groups = _as_id_array(groups, name)
+    if groups.ndim != 1:
+        raise ValueError(
+            f"`{name}` must be one-dimensional, one query id a row; got shape {groups.shape}."
+        )
+    if groups.shape[0] != n_samples:
+        message = (
+            f"`{name}` has {groups.shape[0]} entries but there are {n_samples} rows; "
+            "give one query id for each row."
+        )
+        if groups.dtype.kind in "iuf" and groups.sum() == n_samples:
+            message += (
+                " They sum to the number of rows and look like query sizes: "
+                f"np.repeat(np.arange(len({name})), {name}) turns sizes into ids."
+            )
+        raise ValueError(message)
+    if groups.dtype.kind == "O":
+        return _encode_objects(groups, name)
+    if groups.dtype.kind in "fcmM" and (missing := np.isnan(groups)).any():
+        row = int(np.flatnonzero(missing)[0])
+        raise ValueError(f"`{name}` has a missing id at row {row}; every row needs a query id.")
+    ids, codes = np.unique(groups, return_inverse=True)
+    return codes.astype(np.intp, copy=False), ids
+
+
+def _as_id_array(groups, name):
+    if groups is None:
+        raise ValueError(f"`{name}` is None; give one query id for each row.")
+    if sparse.issparse(groups):
+        raise ValueError(f"`{name}` must be a dense one-dimensional array; got a sparse matrix.")
+    if not hasattr(groups, "__array__") and not hasattr(groups, "dtype"):
+        # NumPy would turn a list such as [2**63, -1] into floats and merge neighbouring ids.
+        groups = list(groups)
+        array = np.empty(len(groups), dtype=object)
+        array[:] = groups
+        return array
+    array = np.asarray(groups)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array.ravel()
+    return array
+
+
+def _encode_objects(groups, name):
+    numbers = {}
+    codes = np.empty(groups.shape[0], dtype=np.intp)
+    for row, value in enumerate(groups):
+        try:
+            codes[row] = numbers.setdefault(value, len(numbers))
+        except TypeError as error:
+            raise ValueError(f"`{name}` has an unhashable id at row {row}: {value!r}.") from error
+        if value is None or _is_missing(value):
+            raise ValueError(f"`{name}` has a missing id at row {row}; every row needs a query id.")
+    ids = np.empty(len(numbers), dtype=object)
+    ids[:] = list(numbers)
+    try:
+        order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.intp)
+    except TypeError:  # ids that do not compare, such as 1 and "a", stay in order of appearance
+        return codes, ids
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank[codes], ids[order]
+
+
+def _is_missing(value):
+    try:
+        return bool(operator.ne(value, value))  # NaN and NaT differ from themselves
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def row_hash(X, *columns, n_threads=1):
+    """A 64-bit hash of the content of each row, the same for dense and sparse `X`.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float32 or float64
+    *columns : ndarrays of shape (n_samples,), dtype float64
+        Further columns that belong to the content: grades, weights.
+    n_threads : int, default=1
+
+    Returns
+    -------
+    hashes : ndarray of shape (n_samples,), dtype uint64
+        -0.0 hashes as 0.0, and every NaN alike.
+    """
+    hashes = np.zeros(X.shape[0], dtype=np.uint64)
+    if sparse.issparse(X):
+        index_type = np.intc if X.indices.dtype.itemsize == 4 else np.longlong
+        indices, indptr = (a.astype(index_type, copy=False) for a in (X.indices, X.indptr))
+        _queries.hash_csr(X.data, indices, indptr, hashes, n_threads)
+    else:
+        _queries.hash_dense(X, 0, hashes, n_threads)
+    for k, column in enumerate(columns):
+        column = np.ascontiguousarray(column, dtype=np.float64)
+        _queries.hash_dense(column[:, None], X.shape[1] + k, hashes, 1)
+    _queries.mix_hashes(hashes)
+    return hashes
+
+
+class QueryGroups:
+    """Rows grouped by query.
+
+    Rows ``order[offsets[q]:offsets[q + 1]]`` of the caller's arrays belong to query ``q``.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n_samples,), dtype intp
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    ids : ndarray of shape (n_queries,)
+        The query ids, in the order of the queries.
+
+    Attributes
+    ----------
+    n_queries, n_samples : int
+    sizes : ndarray of shape (n_queries,), dtype intp
+        Rows of each query.
+    """
+
+    def __init__(self, order, offsets, ids):
+        self.order = order
+        self.offsets = offsets
+        self.ids = ids
+
+    @classmethod
+    def from_ids(cls, groups, n_samples, *, keys=None):
+        """Group rows by id.
+
+        Parameters
+        ----------
+        groups : array-like of shape (n_samples,) or None
+            Query id of each row; None puts all rows into one query.
+        n_samples : int
+        keys : ndarray of shape (n_samples,), dtype uint64, or None
+            Content hash of each row. With it the order is canonical: rows within a query and the
+            queries themselves are ordered by content, whatever their ids and positions. Without
+            it queries are ordered by id, and rows within a query as given.
+        """
+        if groups is None:
+            codes, ids = np.zeros(n_samples, dtype=np.intp), np.zeros(min(n_samples, 1), np.intp)
+        else:
+            codes, ids = encode_groups(groups, n_samples)
+        sizes = np.bincount(codes, minlength=len(ids)).astype(np.intp)
+        if keys is None:
+            order = np.argsort(codes, kind="stable")
+        else:
+            order = np.argsort(keys, kind="stable")
+            order = order[np.argsort(codes[order], kind="stable")]
+            starts = np.cumsum(sizes) - sizes
+            # Wrapping sums commute: the key of a query does not depend on the order of its rows.
+            query_keys = np.add.reduceat(keys[order], starts) if len(ids) else keys[:0]
+            rank = np.argsort(query_keys, kind="stable")
+            order = order[_ranges(starts[rank], sizes[rank])]
+            sizes, ids = sizes[rank], ids[rank]
+        return cls(order, np.concatenate(([0], np.cumsum(sizes))).astype(np.intp), ids)
+
+    @property
+    def n_queries(self):
+        return len(self.offsets) - 1
+
+    @property
+    def n_samples(self):
+        return len(self.order)
+
+    @property
+    def sizes(self):
+        return np.diff(self.offsets)
+
+    def query_of_row(self):
+        """Number of the query of each row, rows in grouped order."""
+        return np.repeat(np.arange(self.n_queries), self.sizes)
+
+    def select(self, mask):
+        """The queries where `mask` (n_queries,) is true, and the positions of their rows.
+
+        Returns
+        -------
+        groups : QueryGroups
+            `order` still refers to the caller's rows.
+        positions : ndarray, dtype intp
+            Positions of the kept rows in this object's grouped order.
+        """
+        kept = np.flatnonzero(mask)
+        sizes = self.sizes[kept]
+        positions = _ranges(self.offsets[kept], sizes)
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
+        return QueryGroups(self.order[positions], offsets, self.ids[kept]), positions
+
+
+def _ranges(starts, sizes):
+    """The concatenation of arange(start, start + size)."""
+    shift = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    return (shift + np.arange(len(shift))).astype(np.intp)
+
+
+def split_queries(eligible, fraction, random_state=None):
+    """Choose whole queries to hold out.
+
+    Parameters
+    ----------
+    eligible : ndarray of shape (n_queries,), dtype bool
+        Queries that may be held out.
+    fraction : float in (0, 1)
+        Share of the eligible queries to hold out; at least one is, and at least one stays.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    held_out : ndarray of shape (n_queries,), dtype bool
+
+    Raises
+    ------
+    ValueError
+        If fewer than two queries are eligible.
+    """
+    candidates = np.flatnonzero(eligible)
+    if len(candidates) < 2:
+        raise ValueError(
+            f"Holding out queries for validation needs at least two queries to learn from; got "
+            f"{len(candidates)}. Give `groups`, give a validation set (`X_val`, `y_val`, "
+            "`groups_val`), or set early_stopping=False."
+        )
+    size = min(max(1, round(fraction * len(candidates))), len(candidates) - 1)
+    chosen = check_random_state(random_state).permutation(len(candidates))[:size]
+    held_out = np.zeros(len(eligible), dtype=bool)
+    held_out[candidates[chosen]] = True
+    return held_out
+
+
+def per_query(values, queries, name="query_weight"):
+    """Reduce one non-negative entry a row, constant within each query, to one entry a query.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_samples,)
+        In the caller's row order.
+    queries : QueryGroups
+    name : str, default="query_weight"
+
+    Returns
+    -------
+    reduced : ndarray of shape (n_queries,), dtype float64
+
+    Raises
+    ------
+    ValueError
+        If the length is not the number of rows, an entry is negative, missing or infinite, entries
+        differ within a query, or all are zero.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (queries.n_samples,):
+        message = (
+            f"`{name}` must have one entry for each of the {queries.n_samples} rows; got shape "
+            f"{values.shape}."
+        )
+        if values.shape == (queries.n_queries,):
+            message += (
+                f" It has one entry for each query: repeat each over the rows of its query, "
+                f"{name}[np.unique(groups, return_inverse=True)[1]]."
+            )
+        raise ValueError(message)
+    if not np.isfinite(values).all() or (values < 0).any():
+        row = int(np.flatnonzero(~np.isfinite(values) | (values < 0))[0])
+        raise ValueError(f"`{name}` must be finite and not negative; row {row} has {values[row]}.")
+    grouped = values[queries.order]
+    first = grouped[queries.offsets[:-1]]
+    differs = grouped != np.repeat(first, queries.sizes)
+    if differs.any():
+        q = int(np.searchsorted(queries.offsets, np.flatnonzero(differs)[0], side="right")) - 1
+        raise ValueError(
+            f"`{name}` must be constant within a query; it is not in query {queries.ids[q]!r}."
+        )
+    if not first.any():
+        raise ValueError(f"`{name}` is zero for every query; at least one must be positive.")
+    return first
