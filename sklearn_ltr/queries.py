@@ -50,7 +50,7 @@ def encode_groups(groups, n_samples, name="groups"):
             f"`{name}` has {groups.shape[0]} entries but there are {n_samples} rows; "
             "give one query id for each row."
         )
-        if groups.dtype.kind in "iuf" and groups.sum() == n_samples:
+        if _sums_to(groups, n_samples):
             message += (
                 " They sum to the number of rows and look like query sizes: "
                 f"np.repeat(np.arange(len({name})), {name}) turns sizes into ids."
@@ -65,6 +65,13 @@ def encode_groups(groups, n_samples, name="groups"):
     return codes.astype(np.intp, copy=False), ids
 
 
+def _sums_to(values, total):
+    try:
+        return bool(values.sum() == total)
+    except TypeError:  # ids that are no numbers
+        return False
+
+
 def _as_id_array(groups, name):
     if groups is None:
         raise ValueError(f"`{name}` is None; give one query id for each row.")
@@ -72,7 +79,12 @@ def _as_id_array(groups, name):
         raise ValueError(f"`{name}` must be a dense one-dimensional array; got a sparse matrix.")
     if not hasattr(groups, "__array__") and not hasattr(groups, "dtype"):
         # NumPy would turn a list such as [2**63, -1] into floats and merge neighbouring ids.
-        groups = list(groups)
+        try:
+            groups = list(groups)
+        except TypeError as error:
+            raise ValueError(
+                f"`{name}` must be one query id for each row; got {groups!r}."
+            ) from error
         array = np.empty(len(groups), dtype=object)
         array[:] = groups
         return array
@@ -164,7 +176,7 @@ class QueryGroups:
         self.ids = ids
 
     @classmethod
-    def from_ids(cls, groups, n_samples, *, keys=None):
+    def from_ids(cls, groups, n_samples, *, keys=None, name="groups"):
         """Group rows by id.
 
         Parameters
@@ -176,11 +188,13 @@ class QueryGroups:
             Content hash of each row. With it the order is canonical: rows within a query and the
             queries themselves are ordered by content, whatever their ids and positions. Without
             it queries are ordered by id, and rows within a query as given.
+        name : str, default="groups"
+            Name of the argument in error messages.
         """
         if groups is None:
             codes, ids = np.zeros(n_samples, dtype=np.intp), np.zeros(min(n_samples, 1), np.intp)
         else:
-            codes, ids = encode_groups(groups, n_samples)
+            codes, ids = encode_groups(groups, n_samples, name)
         sizes = np.bincount(codes, minlength=len(ids)).astype(np.intp)
         if keys is None:
             order = np.argsort(codes, kind="stable")
