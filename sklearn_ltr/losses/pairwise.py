@@ -1,0 +1,233 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Losses of the score differences of preference pairs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_ltr._kernels import _pairwise
+from sklearn_ltr.pairs import GradedPairs
+
+
+class Crossing(NamedTuple):
+    """Weights of the pairs that a split separates.
+
+    ``agreeing`` is the weight of the pairs at some ``distance`` with the winner above, ``contrary``
+    of those with the loser above; arrays of one shape, dtype float64.
+    """
+
+    distance: np.ndarray
+    agreeing: np.ndarray
+    contrary: np.ndarray
+
+
+def exponential_loss(pairs, distance, query_weight, *, squared, n_threads=1):
+    r"""Exponential loss of preference pairs with directed distances as labels.
+
+    .. math:: J(F) = \sum_{(i, j)} v_q\, e^{-d_{ij} (F_i - F_j)}
+
+    over pairs with row i preferred to row j, :math:`v_q` the weight of their query (equation 10 of
+    the MPBoost paper).
+
+    Parameters
+    ----------
+    pairs : GradedPairs or ExplicitPairs
+    distance : callable
+        Takes arrays of higher and lower grades, returns positive distances.
+    query_weight : ndarray of shape (n_queries,), dtype float64, positive
+    squared : bool
+        Weigh the crossing pairs of `degree` and `sweep` by the squared distance, as the curvature
+        of the loss does, or by 1, as the paper does.
+    n_threads : int, default=1
+
+    Returns
+    -------
+    loss : object
+        With ``update(scores)`` and, after it, ``potential``, ``degree``, ``crossing(above)`` and
+        ``sweep(...)``; see `GradedExponentialLoss`.
+    """
+    kind = GradedExponentialLoss if isinstance(pairs, GradedPairs) else ExplicitExponentialLoss
+    return kind(pairs, distance, query_weight, squared=squared, n_threads=n_threads)
+
+
+class GradedExponentialLoss:
+    """`exponential_loss` of implicit pairs: every sum over pairs in O(rows x grades).
+
+    Attributes
+    ----------
+    n_pairs : int
+    max_distance, min_distance : float
+        Largest and smallest label of a pair.
+    total : float
+        Sum of the pair weights. All sums over pairs share one scale, ``exp(log_scale)``.
+    log_scale : float
+    potential : ndarray of shape (n_samples,)
+        Minus the gradient: signed weighted distances of a row to its partners, summed.
+    degree : ndarray of shape (n_samples,)
+        Weights of a row's pairs, summed; times the squared distance if `squared`, and then the
+        diagonal of the Hessian.
+    """
+
+    def __init__(self, pairs, distance, query_weight, *, squared, n_threads):
+        self.pairs = pairs
+        self.n_pairs = pairs.n_pairs
+        self.squared = squared
+        n_grades, n_samples = len(pairs.grades), len(pairs.grade)
+        a, b = np.tril_indices(n_grades, -1)
+        # Only grades that meet in a query are at a distance; that of others meets no weight.
+        present = np.zeros((len(query_weight), n_grades))
+        present[np.repeat(np.arange(len(query_weight)), np.diff(pairs.offsets)), pairs.grade] = 1
+        meet = (present.T @ present)[a, b] > 0
+        found = distance(pairs.grades[a[meet]], pairs.grades[b[meet]])
+        self.max_distance, self.min_distance = found.max(), found.min()
+        distances = np.full(len(a), self.max_distance)
+        distances[meet] = found
+        self._distance = np.zeros((n_grades, n_grades))
+        self._distance[a, b] = self._distance[b, a] = distances
+        # Each E carries `scale`, so that a product of two carries its square; `signed` and `unit`
+        # turn such a product into the signed distance and into the plain weight.
+        scale = self._distance if squared else np.ones_like(self._distance)
+        plain = np.zeros_like(scale)
+        plain[a, b] = plain[b, a] = 1 / scale[a, b] ** 2
+        signed = plain * self._distance
+        signed[b, a] *= -1
+        self._factors = np.stack([scale, signed, plain])
+        self._log_query_weight = np.log(query_weight)
+        self._buffer = np.empty((n_threads, n_grades * (n_grades + 2)))
+        self._E = np.empty((n_samples, n_grades))
+        self.potential, self.degree = np.empty(n_samples), np.empty(n_samples)
+        self._loss = np.empty(len(query_weight))
+
+    def update(self, scores):
+        """Recompute the weights at `scores` (n_samples,).
+
+        Returns
+        -------
+        log_loss : float
+            Logarithm of J(F).
+        """
+        grade, offsets = self.pairs.grade, self.pairs.offsets
+        self.log_scale = _pairwise.largest_log_weight(
+            scores, grade, offsets, self._distance, self._log_query_weight, self._buffer
+        )
+        _pairwise.graded_potentials(
+            scores,
+            grade,
+            offsets,
+            self._distance,
+            self._factors,
+            0.5 * (self._log_query_weight - self.log_scale),
+            self._buffer,
+            self._E,
+            self.potential,
+            self.degree,
+            self._loss,
+        )
+        self.total = self._loss.sum()
+        return self.log_scale + np.log(self.total)
+
+    def crossing(self, above):
+        """Weights of the pairs that a split separates, by distance.
+
+        Parameters
+        ----------
+        above : ndarray of shape (n_samples,), dtype bool, contiguous
+
+        Returns
+        -------
+        crossing : Crossing
+        """
+        n_grades = len(self.pairs.grades)
+        crossing = np.zeros((n_grades, n_grades))
+        _pairwise.graded_crossing(
+            above.view(np.uint8),
+            self.pairs.grade,
+            self.pairs.offsets,
+            self._E,
+            np.empty((2, n_grades, n_grades)),
+            crossing,
+        )
+        crossing *= self._factors[2]
+        a, b = np.tril_indices(n_grades, -1)
+        return Crossing(self._distance[a, b], crossing[a, b], crossing[b, a])
+
+    def sweep(self, features, codes, order, delta):
+        """Change of the crossing weight (see `degree`) at each bin of some features.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n_swept, 4), dtype intp
+            Feature, its first row in `delta`, its number of bins, and 2 if it has missing values,
+            else 1.
+        codes : ndarray
+            Codes of a BinnedMatrix.
+        order : ndarray of shape (n_features, n_samples)
+            Positions of each query's rows by ascending code.
+        delta : ndarray of shape (n_bins_total, 2), dtype float64
+            Added to; missing values below in the first column, above in the second.
+        """
+        _pairwise.graded_sweep(
+            features,
+            codes,
+            order,
+            self.pairs.offsets,
+            self.pairs.grade,
+            self._E,
+            self.degree,
+            self._buffer,
+            delta,
+        )
+
+
+class ExplicitExponentialLoss:
+    """`exponential_loss` of listed pairs; attributes and methods as `GradedExponentialLoss`."""
+
+    def __init__(self, pairs, distance, query_weight, *, squared, n_threads):
+        self.pairs = pairs
+        self.n_pairs = pairs.n_pairs
+        self.squared = squared
+        self._distance = distance(pairs.winner_grade, pairs.loser_grade)
+        self.max_distance, self.min_distance = self._distance.max(), self._distance.min()
+        counts = np.diff(pairs.pair_offsets)
+        start = np.repeat(pairs.offsets[:-1], counts)
+        self._winner, self._loser = start + pairs.winner, start + pairs.loser
+        self._log_query_weight = np.repeat(np.log(query_weight), counts)
+        longest = int(np.diff(pairs.offsets).max())
+        self._buffer = np.empty((n_threads, longest * (longest + 1)))
+
+    def update(self, scores):
+        log_weight = self._log_query_weight - self._distance * (
+            scores[self._winner] - scores[self._loser]
+        )
+        self.log_scale = log_weight.max()
+        self._weight = np.exp(log_weight - self.log_scale)
+        self.total = self._weight.sum()
+        pull = self._weight * self._distance
+        self._crossing_weight = pull * self._distance if self.squared else self._weight
+        self.potential = self._sum_at(self._winner, pull) - self._sum_at(self._loser, pull)
+        self.degree = self._sum_at(self._winner, self._crossing_weight)
+        self.degree += self._sum_at(self._loser, self._crossing_weight)
+        return self.log_scale + np.log(self.total)
+
+    def _sum_at(self, rows, values):
+        return np.bincount(rows, weights=values, minlength=self.pairs.offsets[-1])
+
+    def crossing(self, above):
+        crosses = above[self._winner] != above[self._loser]
+        agrees = above[self._winner[crosses]]
+        weight = self._weight[crosses]
+        return Crossing(self._distance[crosses], weight * agrees, weight * ~agrees)
+
+    def sweep(self, features, codes, order, delta):
+        pairs = self.pairs
+        _pairwise.explicit_sweep(
+            features,
+            codes,
+            order,
+            (pairs.winner, pairs.loser, self._crossing_weight, pairs.pair_offsets),
+            pairs.offsets,
+            self.degree,
+            self._buffer,
+            delta,
+        )

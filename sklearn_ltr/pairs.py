@@ -1,0 +1,134 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Preference pairs within queries, each stored once as (winner, loser).
+
+`GradedPairs` never lists its pairs: few distinct grades let sums over all pairs of a query be
+computed from sums over its rows. `ExplicitPairs` lists them, for grades that hardly repeat.
+"""
+
+import numpy as np
+
+# More distinct grades than this and pairs are listed: the cost of implicit pairs grows with the
+# number of grades.
+MAX_GRADES = 32
+
+# Listed pairs and the weight matrix of the longest query may take this many bytes.
+MAX_BYTES = 4 * 2**30
+BYTES_PER_PAIR = 4 + 4 + 8 + 8 + 8  # winner, loser, distance, margin, weight
+
+
+def count_pairs(grade, offsets, n_grades):
+    """Number of pairs of different grades within each query.
+
+    Parameters
+    ----------
+    grade : ndarray of shape (n_samples,)
+        Number of each row's grade, rows grouped by query.
+    offsets : ndarray of shape (n_queries + 1,)
+    n_grades : int
+
+    Returns
+    -------
+    counts : ndarray of shape (n_queries,), dtype int64
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ltr.pairs import count_pairs
+    >>> count_pairs(np.array([2, 2, 1, 0, 0, 0]), np.array([0, 6]), 3)
+    array([11])
+    """
+    sizes = np.diff(offsets).astype(np.int64)
+    query = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    # Number of rows that share query and grade, for the (query, grade) that occur.
+    cells, shared = np.unique(query * n_grades + grade, return_counts=True)
+    squares = np.zeros(len(sizes), dtype=np.int64)
+    np.add.at(squares, cells // n_grades, shared.astype(np.int64) ** 2)
+    return (sizes**2 - squares) // 2
+
+
+class GradedPairs:
+    """All pairs of rows of one query with different grades, never enumerated.
+
+    Parameters
+    ----------
+    grades : ndarray of shape (n_grades,), dtype float64
+        Distinct grades, ascending.
+    grade : ndarray of shape (n_samples,), dtype uint8
+        Number of each row's grade in `grades`, rows grouped by query.
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    n_pairs : int
+    """
+
+    def __init__(self, grades, grade, offsets, n_pairs):
+        self.grades = grades
+        self.grade = grade
+        self.offsets = offsets
+        self.n_pairs = n_pairs
+
+
+class ExplicitPairs:
+    """Pairs of rows, listed.
+
+    Parameters
+    ----------
+    winner, loser : ndarray of shape (n_pairs,), dtype int32
+        Positions of the rows within their query.
+    winner_grade, loser_grade : ndarray of shape (n_pairs,), dtype float64
+    pair_offsets : ndarray of shape (n_queries + 1,), dtype intp
+        Pairs of query ``q`` are ``pair_offsets[q]:pair_offsets[q + 1]``.
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+        Rows of query ``q``.
+    """
+
+    def __init__(self, winner, loser, winner_grade, loser_grade, pair_offsets, offsets):
+        self.winner = winner
+        self.loser = loser
+        self.winner_grade = winner_grade
+        self.loser_grade = loser_grade
+        self.pair_offsets = pair_offsets
+        self.offsets = offsets
+        self.n_pairs = len(winner)
+
+
+def preference_pairs(y, offsets, max_grades=MAX_GRADES):
+    """All pairs of rows of a query whose grades differ, the higher grade winning.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,), dtype float64
+        Grades, rows grouped by query.
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    max_grades : int, default=32
+        Most distinct grades for which pairs stay implicit; at most 255.
+
+    Returns
+    -------
+    pairs : GradedPairs or ExplicitPairs
+
+    Raises
+    ------
+    ValueError
+        If listing the pairs would take more than 4 GiB.
+    """
+    grades, grade = np.unique(y, return_inverse=True)
+    counts = count_pairs(grade, offsets, len(grades))
+    if len(grades) <= max_grades:
+        return GradedPairs(grades, grade.astype(np.uint8), offsets, int(counts.sum()))
+    n_pairs, longest = int(counts.sum()), int(np.diff(offsets).max())
+    n_bytes = n_pairs * BYTES_PER_PAIR + 8 * longest**2
+    if n_bytes > MAX_BYTES:
+        raise ValueError(
+            f"{len(grades)} distinct grades need {n_pairs} listed pairs and {n_bytes} bytes, more "
+            f"than the {MAX_BYTES} allowed; round `y` to at most {max_grades} grades, or split "
+            f"long queries (the longest has {longest} rows)."
+        )
+    pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
+    winner = np.empty(n_pairs, dtype=np.int32)
+    loser = np.empty(n_pairs, dtype=np.int32)
+    for q in np.flatnonzero(counts):
+        rows = y[offsets[q] : offsets[q + 1]]
+        span = slice(pair_offsets[q], pair_offsets[q + 1])
+        winner[span], loser[span] = np.nonzero(rows[:, None] > rows[None, :])
+    start = np.repeat(offsets[:-1], counts)
+    return ExplicitPairs(winner, loser, y[start + winner], y[start + loser], pair_offsets, offsets)
