@@ -1,0 +1,105 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the search for a stump needs beside the sums over pairs."""
+
+from cython.parallel cimport prange, threadid
+from libc.string cimport memset
+
+ctypedef fused code_t:
+    unsigned char
+    unsigned short
+
+ctypedef fused position_t:
+    unsigned short
+    unsigned int
+
+
+cdef void presort_chunk(
+    const code_t* codes, Py_ssize_t width, const int* query, const Py_ssize_t* offsets,
+    Py_ssize_t first, Py_ssize_t last, int* by_code, int* filled, Py_ssize_t* place,
+    Py_ssize_t n_codes, position_t* order,
+) noexcept nogil:
+    """A counting sort of the rows of queries first to last, dealt out to the queries."""
+    cdef Py_ssize_t start = offsets[first]
+    cdef Py_ssize_t n = offsets[last] - start
+    cdef Py_ssize_t i, c, p, q
+    memset(place, 0, (n_codes + 1) * sizeof(Py_ssize_t))
+    memset(filled, 0, (last - first) * sizeof(int))
+    for i in range(n):
+        place[codes[(start + i) * width] + 1] += 1
+    for c in range(1, n_codes + 1):
+        place[c] += place[c - 1]
+    for i in range(n):
+        c = codes[(start + i) * width]
+        by_code[place[c]] = <int>i
+        place[c] += 1
+    for p in range(n):
+        i = start + by_code[p]
+        q = query[i]
+        order[offsets[q] + filled[q - first]] = <position_t>(i - offsets[q])
+        filled[q - first] += 1
+
+
+def presort(
+    const code_t[:, :, ::1] codes,          # IN, (n_blocks, n_samples, width)
+    const int[::1] query,                   # IN, (n_samples,) ascending number of the row's query
+    const Py_ssize_t[::1] offsets,          # IN, (n_queries + 1,)
+    const Py_ssize_t[::1] chunks,           # IN, first query of each chunk, and n_queries
+    int[:, :, ::1] buffer,                  # OUT, (n_threads, 2, most rows of a chunk), scratch
+    Py_ssize_t[:, ::1] counts,              # OUT, (n_threads, most codes + 1), scratch
+    position_t[:, ::1] order,               # OUT, (n_features, n_samples)
+):
+    """Positions of the rows of each query, by ascending code; equal codes keep their order.
+
+    Queries are sorted together in chunks that stay in the cache.
+    """
+    cdef Py_ssize_t width = codes.shape[2]
+    cdef int n_threads = buffer.shape[0]
+    cdef Py_ssize_t k, chunk
+    for k in prange(order.shape[0], schedule="static", nogil=True, num_threads=n_threads):
+        for chunk in range(chunks.shape[0] - 1):
+            presort_chunk(
+                &codes[k // width, 0, k % width], width, &query[0], &offsets[0], chunks[chunk],
+                chunks[chunk + 1], &buffer[threadid(), 0, 0], &buffer[threadid(), 1, 0],
+                &counts[threadid(), 0], counts.shape[1] - 1, &order[k, 0],
+            )
+
+
+def sum_by_code(
+    const code_t[:, :, ::1] codes,          # IN, (n_blocks, n_samples, width)
+    const double[::1] values,               # IN, (n_samples,)
+    const Py_ssize_t[::1] starts,           # IN, (n_blocks * width,) first bin of each feature
+    double[::1] sums,                       # OUT, zeroed
+    int n_threads,
+):
+    """Sum of the values in each bin of every feature."""
+    cdef Py_ssize_t width = codes.shape[2]
+    cdef Py_ssize_t block, i, j
+    cdef double value
+    cdef const code_t* row
+    cdef const Py_ssize_t* start
+    for block in prange(codes.shape[0], schedule="static", nogil=True, num_threads=n_threads):
+        start = &starts[block * width]
+        for i in range(codes.shape[1]):
+            value = values[i]
+            row = &codes[block, i, 0]
+            if width == 8:
+                for j in range(8):
+                    sums[start[j] + row[j]] += value
+            else:
+                for j in range(4):
+                    sums[start[j] + row[j]] += value
+
+
+def accumulate(
+    const Py_ssize_t[::1] features,         # IN
+    const Py_ssize_t[::1] starts,           # IN, (n_features + 1,) first bin of each feature
+    double[:, ::1] sums,                    # IN, OUT, (sum of bins, 2)
+):
+    """Running sums over the bins of each feature, in place."""
+    cdef Py_ssize_t f, t
+    with nogil:
+        for f in range(features.shape[0]):
+            for t in range(starts[features[f]] + 1, starts[features[f] + 1]):
+                sums[t, 0] += sums[t - 1, 0]
+                sums[t, 1] += sums[t - 1, 1]

@@ -1,0 +1,258 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decision stumps, and the search for the best one over preference pairs."""
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_ltr._kernels import _stump
+
+# Gains within this of the best count as equal: the lowest feature, then threshold, wins.
+TIE = 1e-9
+
+# The crossing weight is a running sum of the total weight's size, and exact to about this share.
+ROUNDING = 1e-13
+
+# Rows that are sorted together, few enough to stay in a processor's cache.
+CHUNK_ROWS = 16_384
+
+# Features whose crossing weights are recomputed between two looks at the bounds.
+BATCH = 4
+
+
+class Stump:
+    """Weak ranker with value `value` above a threshold and 0 elsewhere (equation 17 of MPBoost).
+
+    Parameters
+    ----------
+    feature : int
+    bin : int
+        Rows with a higher code are above.
+    threshold : float
+        Rows with a higher value are above; infinite if only missing values are.
+    missing_above : bool
+        Whether missing values are above.
+    gain : float
+        What the stump lowers the weighted squared loss by, as a share of the pairs' weight.
+    value : float
+    """
+
+    def __init__(self, feature, bin, threshold, missing_above, gain, value=1.0):
+        self.feature = feature
+        self.bin = bin
+        self.threshold = threshold
+        self.missing_above = missing_above
+        self.gain = gain
+        self.value = value
+
+    def __repr__(self):
+        missing = ", missing" if self.missing_above else ""
+        return f"Stump({self.value:.6g} if x[{self.feature}] > {self.threshold:.6g}{missing})"
+
+    def above(self, binned):
+        """Which rows of a BinnedMatrix are above: ndarray of shape (n_samples,), dtype bool."""
+        codes = binned.column(self.feature)
+        above = codes > self.bin
+        if not self.missing_above:
+            above &= codes != binned.n_bins[self.feature]
+        return above
+
+    def apply(self, binned):
+        """Values at the rows of a BinnedMatrix: ndarray of shape (n_samples,)."""
+        return self.value * self.above(binned)
+
+    def predict(self, X):
+        """Values at the rows of `X`: ndarray of shape (n_samples,).
+
+        Parameters
+        ----------
+        X : {ndarray, CSC matrix} of shape (n_samples, n_features)
+        """
+        x = X[:, [self.feature]].toarray().ravel() if sparse.issparse(X) else X[:, self.feature]
+        above = x.astype(np.float64, copy=False) > self.threshold
+        if self.missing_above:
+            above |= np.isnan(x)
+        return self.value * above
+
+
+class StumpSearch:
+    """Exact search for the stump that lowers a pairwise squared loss the most.
+
+    For a split into rows above and below a threshold let ``num`` be the signed weighted distance of
+    the pairs it separates and ``den`` their weight. The best value is ``num / den`` and lowers the
+    loss by ``num**2 / den`` (the appendix of the MPBoost paper). `best` maximises that over all
+    features, thresholds and sides for the missing values.
+
+    ``num`` is a sum of one number a row, a histogram. ``den`` needs a sweep over the rows in the
+    order of the feature, about ten times dearer, and is computed only where it can matter: a step
+    changes pair weights by a bounded factor and a bounded sum, so a ``den`` of an earlier round
+    bounds the present one from below, and the gain from above. A feature whose bound is
+    below the best gain found cannot win, and is left alone.
+
+    Parameters
+    ----------
+    binned : BinnedMatrix
+        Rows grouped by query.
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    n_threads : int
+    """
+
+    def __init__(self, binned, offsets, n_threads):
+        self.binned = binned
+        self.n_threads = n_threads
+        self._order = _presort(binned, offsets, n_threads)
+        self._set_candidates()
+        self._lower = np.zeros(self._valid.shape)
+        self._log_scale = 0.0
+
+    def _set_candidates(self):
+        """Lay out the candidates: (bin of a feature, missing below or above)."""
+        binned, width = self.binned, self.binned.codes.shape[2]
+        slots = np.ones(len(binned.codes) * width, dtype=np.intp)  # columns that pad the last block
+        slots[: binned.n_features] = binned.n_bins + 1  # and one for the missing values
+        self._starts = np.concatenate(([0], np.cumsum(slots))).astype(np.intp)
+        stop = self._starts[: binned.n_features] + binned.n_bins
+        counts = self._by_code(np.ones(binned.n_samples))
+        has_missing = counts[stop] > 0
+        self._missing_slot = stop[has_missing]
+        self._first_slot = self._starts[: binned.n_features][has_missing]
+        valid = np.zeros((self._starts[-1], 2), dtype=bool)
+        for k in range(binned.n_features):
+            valid[self._starts[k] : stop[k] - 1, 0] = True
+            if has_missing[k]:
+                valid[self._starts[k] : stop[k], 1] = True  # the last: only the missing above
+        self._valid = valid
+        self._has_missing = has_missing
+        self._counts = counts
+        self._delta = np.zeros(valid.shape)
+        self._table = np.column_stack(
+            [np.arange(binned.n_features), stop - binned.n_bins, binned.n_bins, 1 + has_missing]
+        ).astype(np.intp)
+
+    def _by_code(self, values):
+        sums = np.zeros(self._starts[-1])
+        _stump.sum_by_code(self.binned.codes, values, self._starts[:-1], sums, self.n_threads)
+        return sums
+
+    def note_step(self, loss, crossing, step):
+        """Loosen the bounds for a step along a stump.
+
+        Parameters
+        ----------
+        loss : object
+            As `best` saw it.
+        crossing : Crossing
+            The pairs that the stump separates.
+        step : float
+            What is added to the scores above.
+        """
+        distance, agreeing, contrary = crossing
+        shrinking = agreeing if step > 0 else contrary
+        lost = shrinking * -np.expm1(-abs(step) * distance)
+        if loss.squared:
+            lost = lost * distance**2
+        np.maximum(
+            self._lower * np.exp(-abs(step) * loss.max_distance),
+            self._lower - lost.sum(),
+            out=self._lower,
+        )
+
+    def best(self, loss):
+        """The stump of largest gain at the present weights, of value 1, or None.
+
+        Parameters
+        ----------
+        loss : object
+            After ``update``: with ``potential``, ``degree``, ``total``, ``log_scale``,
+            ``max_distance``, ``min_distance``, ``squared`` and ``sweep`` as `exponential_loss`
+            returns it.
+
+        Returns
+        -------
+        stump : Stump or None
+            None where no stump lowers the loss.
+        """
+        n_features = self.binned.n_features
+        num = self._numerators(loss)
+        # |num| <= sum of w d, so that den is at least |num| / max d, or |num| min d if squared.
+        least = np.abs(num) * (loss.min_distance if loss.squared else 1 / loss.max_distance)
+        # A bound may be too low, but must stay a number.
+        self._lower *= np.exp(min(self._log_scale - loss.log_scale, 500.0))
+        self._log_scale = loss.log_scale
+        slack = ROUNDING * loss.degree.sum()
+        bound = _gain(num, np.maximum(self._lower - slack, least))
+        ceiling = np.maximum.reduceat(bound.max(axis=1), self._starts[:n_features])
+
+        gain = np.zeros_like(num)
+        best = 1e-12 * loss.total * (1 if loss.squared else loss.max_distance**2)
+        queue = np.argsort(-ceiling, kind="stable")
+        batch = BATCH * self.n_threads
+        for first in range(0, n_features, batch):
+            features = queue[first : first + batch]
+            features = np.sort(features[ceiling[features] >= best * (1 - 2 * TIE)])
+            if len(features) == 0:
+                break
+            slots, den = self._denominators(loss, features)
+            self._lower[slots] = den
+            gain[slots] = _gain(num[slots], np.maximum(den, least[slots])) * self._valid[slots]
+            best = max(best, gain[slots].max())
+        candidate = int(np.argmax(gain >= best * (1 - TIE)))
+        slot, side = divmod(candidate, 2)
+        if gain[slot, side] < best * (1 - TIE):
+            return None
+        return self._stump(slot, bool(side), gain[slot, side] / loss.total)
+
+    def _numerators(self, loss):
+        """Signed weighted distance across each candidate: the potentials above it, summed."""
+        num = np.empty((self._starts[-1], 2))
+        num[:] = -self._by_code(loss.potential)[:, None]
+        num[self._first_slot, 0] += num[self._missing_slot, 0]
+        _stump.accumulate(np.arange(self.binned.n_features), self._starts, num)
+        return num * self._valid
+
+    def _denominators(self, loss, features):
+        """Slots and crossing weights of the candidates of some features."""
+        table = self._table[features]
+        slots = np.concatenate([np.arange(first, first + n + 1) for _, first, n, _ in table])
+        self._delta[slots] = 0
+        loss.sweep(table, self.binned.codes, self._order, self._delta)
+        _stump.accumulate(features, self._starts, self._delta)
+        return slots, self._delta[slots]
+
+    def _stump(self, slot, missing_above, gain):
+        k = int(np.searchsorted(self._starts, slot, side="right")) - 1
+        first, n_bins = self._starts[k], self.binned.n_bins[k]
+        bin = int(slot - first)
+        thresholds = self.binned.thresholds[k]
+        threshold = float(thresholds[bin]) if bin < n_bins - 1 else np.inf
+        if not self._has_missing[k]:
+            counts = self._counts[first : first + n_bins]
+            missing_above = bool(counts[bin + 1 :].sum() > counts[: bin + 1].sum())
+        return Stump(k, bin, threshold, missing_above, float(gain))
+
+
+def _gain(num, den):
+    """num**2 / den, 0 where nothing crosses."""
+    return np.divide(num * num, den, out=np.zeros_like(num), where=den > 0)
+
+
+def _presort(binned, offsets, n_threads):
+    """Positions of each query's rows by ascending code, for every feature."""
+    sizes = np.diff(offsets)
+    n_codes = int(binned.n_bins.max()) + 1
+    # As many queries as fit into a chunk; a longer query is a chunk of its own.
+    chunk_of_query = offsets[:-1] // max(CHUNK_ROWS, 4 * n_codes)
+    chunks = np.flatnonzero(np.diff(chunk_of_query, prepend=-1, append=-1)).astype(np.intp)
+    longest = int(np.diff(offsets[chunks]).max())
+    dtype = np.uint16 if sizes.max() <= 2**16 else np.uint32
+    order = np.empty((binned.n_features, binned.n_samples), dtype=dtype)
+    _stump.presort(
+        binned.codes,
+        np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+        offsets,
+        chunks,
+        np.empty((n_threads, 2, longest), dtype=np.int32),
+        np.empty((n_threads, n_codes + 1), dtype=np.intp),
+        order,
+    )
+    return order
