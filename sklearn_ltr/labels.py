@@ -5,6 +5,9 @@
 import numpy as np
 
 DISTANCES = ("linear", "logarithmic", "logistic", "binary")
+GAINS = ("exponential", "linear")
+
+MAX_EXPONENT = 1024  # of 2, the first that float64 cannot hold
 
 
 def directed_distance(higher, lower, distance="logistic", *, alpha=0.5, lam=3.0, beta=0.5):
@@ -79,49 +82,45 @@ def directed_distance(higher, lower, distance="logistic", *, alpha=0.5, lam=3.0,
     return values
 
 
-def exponential_gain(grades):
-    """Gain ``2**grade - 1``.
+def check_gain(grades, gain, name="y"):
+    """Check that grades have gains.
 
     Parameters
     ----------
-    grades : array-like, dtype float64, not negative
+    grades : ndarray, dtype float64, not empty
+    gain : {"exponential", "linear"}
+    name : str, default="y"
+        Name of the grades in error messages.
 
     Raises
     ------
     ValueError
-        If a grade is negative, or so large that its gain is infinite (above 1023).
+        If a grade is negative, or its gain is infinite.
+    """
+    if (lowest := grades.min()) < 0:
+        raise ValueError(
+            f"`{name}` has the grade {lowest:g}; a gain needs grades of at least 0. Subtract the "
+            f"lowest grade from `{name}`."
+        )
+    if gain == "exponential" and (highest := grades.max()) >= MAX_EXPONENT:
+        raise ValueError(
+            f"`{name}` has the grade {highest:g}, whose gain 2^y - 1 overflows float64, as it does "
+            f'from {MAX_EXPONENT} on. Use gain="linear" or smaller grades.'
+        )
+
+
+def gains(grades, gain):
+    """Gain of each grade: 2^y - 1 ("exponential") or y ("linear").
 
     Examples
     --------
-    >>> from sklearn_ltr.labels import exponential_gain
-    >>> exponential_gain([0, 1, 2, 3])
+    >>> import numpy as np
+    >>> from sklearn_ltr.labels import gains
+    >>> gains(np.array([0.0, 1.0, 2.0, 3.0]), "exponential")
     array([0., 1., 3., 7.])
     """
-    grades = _not_negative(grades)
-    if grades.size and grades.max() >= 1024:
-        raise ValueError(
-            f"The exponential gain 2**grade - 1 of grade {grades.max():g} is infinite; use the "
-            'linear gain (gain="linear") or rescale the grades.'
-        )
-    return np.exp2(grades) - 1.0
-
-
-def linear_gain(grades):
-    """Gain equal to the grade; negative grades raise ValueError.
-
-    Examples
-    --------
-    >>> from sklearn_ltr.labels import linear_gain
-    >>> linear_gain([0, 1, 2])
-    array([0., 1., 2.])
-    """
-    return _not_negative(grades)
-
-
-def _not_negative(grades):
-    grades = np.asarray(grades, dtype=np.float64)
-    if grades.size and grades.min() < 0:
-        raise ValueError(
-            f"A gain needs grades that are not negative; got {grades.min():g}. Shift the grades."
-        )
-    return grades
+    if gain == "linear":
+        return grades
+    values = np.exp2(grades)
+    values -= 1
+    return values

@@ -61,6 +61,9 @@ def encode_groups(groups, n_samples, name="groups"):
     if groups.dtype.kind in "fcmM" and (missing := np.isnan(groups)).any():
         row = int(np.flatnonzero(missing)[0])
         raise ValueError(f"`{name}` has a missing id at row {row}; every row needs a query id.")
+    if groups.dtype.kind in "iuf" and (groups[1:] >= groups[:-1]).all():
+        new = np.concatenate(([True], groups[1:] != groups[:-1]))[: len(groups)]
+        return np.cumsum(new) - 1, groups[new]
     ids, codes = np.unique(groups, return_inverse=True)
     return codes.astype(np.intp, copy=False), ids
 

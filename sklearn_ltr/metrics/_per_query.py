@@ -1,0 +1,216 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The core of every metric: flat arrays and groups -> one value a query -> mean."""
+
+import warnings
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_array
+
+from sklearn_ltr.queries import QueryGroups
+from sklearn_ltr.queries import per_query as reduce_to_queries
+
+TIES = ("average", "input", "reverse", "worst", "best")  # the order of `Ties` in _ranking.pyx
+UNDEFINED = ("skip", "raise", 0, 1)
+
+RANKED_ROW = np.dtype([("score", "f8"), ("tie", "f8"), ("value", "f8")])  # `Row` in _ranking.pyx
+
+
+class QueryValues(NamedTuple):
+    """A metric's value for each query.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_queries,), dtype float64
+        NaN where the metric is undefined and ``undefined="skip"``.
+    ids : ndarray of shape (n_queries,)
+        The query ids; queries of weight zero are left out.
+    """
+
+    values: np.ndarray
+    ids: np.ndarray
+
+
+class Metric:
+    """A list metric with its switches fixed, averaged over queries.
+
+    A subclass is a frozen dataclass: its fields are the switches, so that its repr shows them and
+    equal metrics are equal, hashable and picklable. It defines
+
+    - `label`, the name without cut-off;
+    - `presets`, mapping a tool's name to the switches that match the tool;
+    - ``_values(y_true, y_score, offsets, n_threads)``, the values of the queries, NaN where
+      undefined; a metric that can be so has a field `undefined` and says when in `undefined_when`;
+    - ``check_grades(y_true)`` if not every finite grade will do.
+    """
+
+    label: ClassVar[str]
+    presets: ClassVar[dict[str, dict]]
+    undefined_when: ClassVar[str]
+    k = None  # of a metric without cut-off
+
+    @classmethod
+    def create(cls, like=None, **switches):
+        """Build the metric from switches, or from `like` and a cut-off."""
+        metric = cls(**switches)
+        if like is None:
+            return metric
+        if like not in cls.presets:
+            raise ValueError(
+                f"`like` of {cls.label} must be None or one of {sorted(cls.presets)}; got {like!r}."
+            )
+        if metric != cls(k=metric.k):
+            raise ValueError(
+                f"`like={like!r}` sets every switch, so give no other one but `k` beside it; got "
+                f"{metric}. To change a switch, start from {cls.presets[like]}."
+            )
+        return replace(metric, **cls.presets[like])
+
+    @property
+    def name(self):
+        """Name with cut-off, as `get_metric` reads it: "ndcg@10"."""
+        return self.label if self.k is None else f"{self.label}@{self.k}"
+
+    def __call__(self, y_true, y_score, groups=None, query_weight=None, per_query=False):
+        """Evaluate scores.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row; None is one query.
+        query_weight : array-like of shape (n_samples,), default=None
+        per_query : bool, default=False
+
+        Returns
+        -------
+        value : float or QueryValues
+        """
+        y_true = check_column(y_true, "y_true")
+        y_score = check_column(y_score, "y_score")
+        if len(y_true) != len(y_score):
+            raise ValueError(
+                f"`y_true` and `y_score` must have the same length; got {len(y_true)} and "
+                f"{len(y_score)}."
+            )
+        queries = QueryGroups.from_ids(groups, len(y_true))
+        if query_weight is not None:
+            query_weight = reduce_to_queries(query_weight, queries)
+            counts = query_weight > 0
+            if not counts.all():
+                queries, _ = queries.select(counts)
+                query_weight = query_weight[counts]
+        y_true, y_score = y_true[queries.order], y_score[queries.order]
+        self.check_grades(y_true)
+        values = self._settled(y_true, y_score, queries.offsets, 1, queries.ids)
+        if per_query:
+            return QueryValues(values, queries.ids)
+        return self._mean(values, query_weight)
+
+    def on_groups(self, y_true, y_score, offsets, query_weight=None, n_threads=1):
+        """Evaluate scores of rows that are already grouped, without validating them.
+
+        Parameters
+        ----------
+        y_true, y_score : ndarray of shape (n_samples,), dtype float64
+            Finite, and `y_true` accepted by `check_grades`.
+        offsets : ndarray of shape (n_queries + 1,), dtype intp
+            Rows ``offsets[q]:offsets[q + 1]``, at least one, belong to query q.
+        query_weight : ndarray of shape (n_queries,), dtype float64, default=None
+            Positive.
+        n_threads : int, default=1
+            Does not change the result.
+
+        Returns
+        -------
+        value : float
+        """
+        return self._mean(self._settled(y_true, y_score, offsets, n_threads), query_weight)
+
+    def check_grades(self, y_true):
+        """Raise ValueError for finite grades that the metric cannot take."""
+
+    def _settled(self, y_true, y_score, offsets, n_threads, ids=None):
+        """Values of the queries, with the rule for undefined ones applied."""
+        values = self._values(y_true, y_score, offsets, n_threads)
+        undefined = np.isnan(values)
+        if undefined.any() and self.undefined != "skip":
+            if self.undefined == "raise":
+                first = int(undefined.argmax())
+                query = f"query number {first}" if ids is None else f"query {ids[first]!r}"
+                raise ValueError(
+                    f"{self.name} is undefined where {self.undefined_when}: so in {query}, and in "
+                    f"{undefined.sum()} of {len(values)} queries in all."
+                )
+            values[undefined] = self.undefined
+        return values
+
+    def _mean(self, values, query_weight):
+        defined = ~np.isnan(values)
+        if not defined.any():
+            warnings.warn(
+                f"{self.name} is undefined where {self.undefined_when}, which is so in every "
+                "query; the mean is NaN.",
+                UndefinedMetricWarning,
+                stacklevel=4,
+            )
+            return float("nan")
+        if query_weight is not None:
+            query_weight = query_weight[defined]
+        return float(np.average(values[defined], weights=query_weight))
+
+    def _values(self, y_true, y_score, offsets, n_threads):
+        raise NotImplementedError
+
+
+def check_column(values, name):
+    """A finite one-dimensional float64 array, or a ValueError that names the argument."""
+    column = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column.ravel()
+    if column.ndim != 1:
+        raise ValueError(
+            f"`{name}` must be one-dimensional, one entry a row, with the rows of all queries "
+            f"below one another; got shape {column.shape}."
+        )
+    return column
+
+
+def check_cut_off(k):
+    """The cut-off as an int, or None."""
+    if k is None:
+        return None
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"`k` must be an integer of at least 1; got {k!r}.")
+    return int(k)
+
+
+def check_choice(name, value, choices):
+    """Raise unless a switch has one of its values."""
+    if not isinstance(value, (str, Real)) or value not in choices:
+        raise ValueError(f"`{name}` must be one of {choices}; got {value!r}.")
+
+
+def run_kernel(kernel, *inputs, offsets, n_threads):
+    """Allocate what a kernel of _ranking.pyx fills, and fill it.
+
+    Parameters
+    ----------
+    kernel : callable
+        ``kernel(*inputs, offsets, n_threads, work, out)``.
+    *inputs : object
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    n_threads : int
+
+    Returns
+    -------
+    out : ndarray of shape (n_queries,), dtype float64
+    """
+    out = np.empty(len(offsets) - 1)
+    work = np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=RANKED_ROW)
+    kernel(*inputs, offsets, n_threads, work, out)
+    return out

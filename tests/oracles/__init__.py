@@ -1,0 +1,2 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
