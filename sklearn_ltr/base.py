@@ -1,0 +1,210 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of every ranker: validation, tags, metadata requests, score."""
+
+import sys
+import warnings
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_array, check_scalar, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.queries import QueryGroups, per_query, row_hash
+
+NO_GROUPS = (
+    "`groups` is None: all {n} rows are taken as one query. Inside a pipeline or a search, groups "
+    "reach {method} only with metadata routing: sklearn.set_config(enable_metadata_routing=True)."
+)
+
+
+OWN_PACKAGES = ("sklearn", "sklearn_ltr")
+
+
+class RankingData(NamedTuple):
+    """Validated training data in canonical order.
+
+    ``X`` is the caller's, possibly converted; ``queries.order`` says which of its rows are used and
+    in what order. ``y`` and ``query_weight`` follow the canonical order.
+    """
+
+    X: object
+    y: np.ndarray
+    queries: QueryGroups
+    query_weight: np.ndarray
+    informative: np.ndarray
+
+    def select(self, mask):
+        """The data of the queries where `mask` is true."""
+        queries, positions = self.queries.select(mask)
+        return RankingData(
+            self.X, self.y[positions], queries, self.query_weight[mask], self.informative[mask]
+        )
+
+
+class BaseRanker(RegressorMixin, BaseEstimator):
+    """Base class of the rankers.
+
+    A ranker learns scores from rows of features, a grade a row (`y`) and a query id a row
+    (`groups`); within a query rows are to be put in descending order of their scores.
+    """
+
+    # Requested by default, so that `params={"groups": ids}` is enough in a search. `sample_weight`
+    # because `Pipeline.score` names it.
+    __metadata_request__fit = {"groups": True, "query_weight": True}
+    __metadata_request__score = {"groups": True, "query_weight": True, "sample_weight": None}
+
+    # Where the HTML repr of a ranker links to.
+    _doc_link_module = "sklearn_ltr"
+    _doc_link_template = (
+        "https://sklearn-ltr.readthedocs.io/en/latest/api/{estimator_module}.{estimator_name}.html"
+    )
+
+    # Whether X may hold missing values and be sparse.
+    _allow_nan = False
+    _allow_sparse = False
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allow_nan
+        tags.input_tags.sparse = self._allow_sparse
+        # Grades are ranked, not approximated: R^2 says nothing about a ranker.
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def score(self, X, y, groups=None, query_weight=None, sample_weight=None):
+        """Mean NDCG@10 of the rankings that `predict` gives.
+
+        Exponential gain, discount 1/log2(1 + position), tied scores by the expectation over their
+        orders; queries without a relevant row are left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Grades, not negative.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row; None takes all rows as one query, and warns.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query, constant within a query.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies `query_weight`, under the same rule.
+
+        Returns
+        -------
+        score : float in [0, 1]
+        """
+        if groups is None:
+            warn_caller(NO_GROUPS.format(n=len(y), method="score"), UserWarning)
+        weights = [np.asarray(w) for w in (query_weight, sample_weight) if w is not None]
+        weight = np.prod(weights, axis=0) if weights else None
+        return get_metric("ndcg@10")(y, self.predict(X), groups=groups, query_weight=weight)
+
+    def _n_threads(self):
+        return effective_n_jobs(self.n_jobs)
+
+    def _validate_X(self, X, **kwargs):
+        """`X` as an array or canonical CSR matrix of float32 or float64."""
+        result = validate_data(
+            self,
+            X,
+            accept_sparse="csr" if self._allow_sparse else False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if self._allow_nan else True,
+            **kwargs,
+        )
+        X, *y = result if isinstance(result, tuple) else (result,)
+        if sparse.issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return (X, *y) if y else X
+
+    def _validate_training_data(self, X, y, groups, query_weight, *, reset=True):
+        """Check the arguments of `fit` and put the rows into canonical order.
+
+        Queries of zero weight are removed. Sets ``n_queries_``, ``n_queries_skipped_`` and
+        ``grades_``.
+
+        Returns
+        -------
+        data : RankingData
+        """
+        X, y = self._validate_X(X, y=y, y_numeric=True, reset=reset)
+        y = y.astype(np.float64, copy=False)
+        if groups is None:
+            warn_caller(NO_GROUPS.format(n=len(y), method="fit"), UserWarning)
+        data = self._group(X, y, groups, query_weight)
+        self.n_queries_ = data.queries.n_queries
+        self.n_queries_skipped_ = int(data.queries.n_queries - data.informative.sum())
+        self.grades_ = np.unique(data.y)
+        if not data.informative.any():
+            raise ValueError(
+                f"No query has two rows of different grades, so that no preference pair exists: "
+                f"found {len(data.y)} sample(s) in {self.n_queries_} queries."
+            )
+        return data
+
+    def _validate_validation_data(self, X, y, groups):
+        """Check ``X_val``, ``y_val``, ``groups_val``, as `_validate_training_data`."""
+        if X is None or y is None:
+            raise ValueError("`X_val` and `y_val` go together: give both or none.")
+        X = self._validate_X(X, reset=False)
+        y = check_array(column_or_1d(y), ensure_2d=False, dtype=np.float64, input_name="y_val")
+        if len(y) != X.shape[0]:
+            raise ValueError(f"`y_val` has {len(y)} entries but `X_val` has {X.shape[0]} rows.")
+        if groups is None:
+            message = NO_GROUPS.format(n=len(y), method="fit").replace("`groups`", "`groups_val`")
+            warn_caller(message, UserWarning)
+        return self._group(X, y, groups, None, name="groups_val")
+
+    def _group(self, X, y, groups, query_weight, name="groups"):
+        queries = QueryGroups.from_ids(groups, len(y), name=name)
+        weight = (
+            np.ones(queries.n_queries) if query_weight is None else per_query(query_weight, queries)
+        )
+        row_weight = np.empty(len(y))
+        row_weight[queries.order] = np.repeat(weight, queries.sizes)
+        keys = row_hash(X, y, row_weight, n_threads=self._n_threads())
+        queries = QueryGroups.from_ids(groups, len(y), keys=keys)
+        y, weight = y[queries.order], row_weight[queries.order][queries.offsets[:-1]]
+        data = RankingData(X, y, queries, weight, _informative(y, queries))
+        return data if (weight > 0).all() else data.select(weight > 0)
+
+
+def warn_caller(message, category):
+    """Warn at the line that called scikit-learn or this package, however deep the call is here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in OWN_PACKAGES:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def check_positive(value, name, *, maximum=None, zero=False):
+    """Check a real parameter: finite, positive (or zero if allowed), below `maximum`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no real number, or outside the range.
+    """
+    check_scalar(
+        value,
+        name,
+        Real,
+        min_val=0,
+        max_val=np.inf if maximum is None else maximum,
+        include_boundaries="left" if zero else "neither",
+    )
+    if np.isnan(value):  # compares as neither too small nor too large
+        raise ValueError(f"{name} == {value}, must be a number.")
+
+
+def _informative(y, queries):
+    """Which queries have two rows of different grades."""
+    starts = queries.offsets[:-1]
+    return np.minimum.reduceat(y, starts) != np.maximum.reduceat(y, starts)
