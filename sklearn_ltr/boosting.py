@@ -1,0 +1,310 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Drives the rounds of a boosted ranker.
+
+A ranker states its algorithm as a generator, ``_rounds(train)``; all that surrounds the rounds is
+here once: binning, held-out queries and early stopping, warm start, callbacks, prediction.
+"""
+
+import warnings
+from contextlib import contextmanager
+from numbers import Integral
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ltr.additive import AdditiveModel
+from sklearn_ltr.base import BaseRanker, check_positive
+from sklearn_ltr.binning import MAX_BINS, Binner
+from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.queries import split_queries
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn < 1.9
+
+    class CallbackSupportMixin:
+        """Stands in where scikit-learn has no callbacks."""
+
+    def with_callbacks(method):
+        return method
+
+
+class TrainingSet:
+    """What the rounds of a ranker see: rows grouped by query, in canonical order.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_samples,), dtype float64
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    query_weight : ndarray of shape (n_queries,), dtype float64
+    binned : BinnedMatrix
+    scores : ndarray of shape (n_samples,), dtype float64
+        Scores of the present model. Each round adds what it yields.
+    loss : float
+        Training loss at `scores`, set by each round before it yields.
+    n_threads : int
+    """
+
+    def __init__(self, data, binned, n_threads):
+        self.y = data.y
+        self.offsets = data.queries.offsets
+        self.query_weight = data.query_weight
+        self.binned = binned
+        self.scores = np.zeros(len(data.y))
+        self.loss = np.nan
+        self.n_threads = n_threads
+
+
+class Validation:
+    """Scores of validation queries, round by round."""
+
+    def __init__(self, data, binned, metric):
+        self._data = data
+        self._binned = binned
+        self._scores = np.zeros(len(data.y))
+        self._metric = metric
+        metric.check_grades(data.y)
+        with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
+            undefined = np.isnan(self.score())
+        if undefined:
+            raise ValueError(
+                f"{metric!r} is undefined on every validation query, so that it cannot judge a "
+                "round; give validation queries with relevant rows."
+            )
+
+    def add(self, terms):
+        for coefficient, weak in terms:
+            self._scores += coefficient * weak.apply(self._binned)
+
+    def score(self):
+        data = self._data
+        return self._metric.on_groups(data.y, self._scores, data.queries.offsets, data.query_weight)
+
+
+class _Task:
+    """A callback context and whether a callback asks to stop after it."""
+
+    context = None
+    stop = False
+
+
+class BoostedRanker(CallbackSupportMixin, BaseRanker):
+    """Base class of rankers that add weak rankers round by round.
+
+    A subclass implements ``_rounds(train)``: a generator that for each round fits its weak rankers,
+    adds them to ``train.scores``, sets ``train.loss`` and yields the list of terms
+    ``(coefficient, weak ranker)``. It returns when no further round lowers the loss.
+    """
+
+    _allow_nan = True
+    _allow_sparse = True
+
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN marks a missing value.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or no query has two rows of different grades.
+        """
+        self._check_params()
+        continuing = self.warm_start and hasattr(self, "model_")
+        data = self._validate_training_data(X, y, groups, query_weight, reset=not continuing)
+        if not continuing:
+            self._restart()
+        elif self.n_estimators < self.n_iter_:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is smaller than the {self.n_iter_} rounds "
+                "already fitted; with warm_start=True it can only grow."
+            )
+        train, validation = self._prepare(data, X_val, y_val, groups_val)
+        metadata = {"groups": groups, "query_weight": query_weight}
+        metadata = {name: value for name, value in metadata.items() if value is not None}
+        with self._callback_task(None, X, y, metadata) as root:
+            rounds = self._rounds(train)
+            while self.n_iter_ < self.n_estimators and not self._should_stop():
+                with self._callback_task(root, X, y, metadata) as task:
+                    terms = next(rounds, None)
+                    if terms is not None:
+                        self._record(terms, train, validation)
+                if terms is None or task.stop:
+                    break
+        self._step_functions = self.model_.first(self.best_iteration_).collapse()
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_step_functions")
+
+    def _restart(self):
+        """Forget an earlier fit."""
+        vars(self).pop("_step_functions", None)
+        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        self._binner = None
+        self.model_ = AdditiveModel(self.n_features_in_)
+        self.n_iter_ = self.best_iteration_ = 0
+        self.train_loss_ = np.empty(0)
+        self.validation_score_ = np.empty(0)
+
+    def _prepare(self, data, X_val, y_val, groups_val):
+        """The training set and what early stopping judges by, at the scores of the terms so far."""
+        n_threads = self._n_threads()
+        held_out = None
+        if X_val is not None or y_val is not None:
+            held_out = self._validate_validation_data(X_val, y_val, groups_val)
+        elif self.early_stopping:
+            mask = split_queries(data.informative, self.validation_fraction, self._seed)
+            held_out, data = data.select(mask), data.select(~mask)
+        if self._binner is None:
+            self._binner = Binner(self.max_bins).fit(data.X, data.queries.order, n_threads)
+        binned = self._binner.transform(data.X, data.queries.order, n_threads)
+        train = TrainingSet(data, binned, n_threads)
+        validation = None
+        if held_out is not None:
+            binned = self._binner.transform(held_out.X, held_out.queries.order, n_threads)
+            validation = Validation(held_out, binned, self._metric())
+        for terms in self.model_.rounds:
+            for coefficient, weak in terms:
+                train.scores += coefficient * weak.apply(train.binned)
+            if validation is not None:
+                validation.add(terms)
+        return train, validation
+
+    def _metric(self):
+        """The metric that `scoring` names or holds."""
+        return get_metric(getattr(self.scoring, "metric", self.scoring))
+
+    def _record(self, terms, train, validation):
+        """Keep a round and what it achieved."""
+        self.model_.rounds.append(terms)
+        self.n_iter_ += 1
+        self.best_iteration_ = self.n_iter_
+        self.train_loss_ = np.append(self.train_loss_, train.loss)
+        message = f"[{self.n_iter_}/{self.n_estimators}] loss {train.loss:.6g}"
+        if validation is not None:
+            validation.add(terms)
+            self.validation_score_ = np.append(self.validation_score_, validation.score())
+            message += f", validation {self.validation_score_[-1]:.6g}"
+            if self.early_stopping:
+                self.best_iteration_ = int(np.argmax(self.validation_score_)) + 1
+        if self.verbose:
+            print(message)
+
+    def _should_stop(self):
+        """Whether the last `n_iter_no_change` rounds brought no better validation score."""
+        scores, patience = self.validation_score_, self.n_iter_no_change
+        if not self.early_stopping or len(scores) <= patience:
+            return False
+        return scores[-patience:].max() <= scores[:-patience].max() + self.tol
+
+    @contextmanager
+    def _callback_task(self, parent, X, y, metadata):
+        """Tell scikit-learn's callbacks of a task: the whole fit, or one round of it.
+
+        Yields an object whose ``stop`` says after the task whether a callback asks to stop.
+        """
+        task = _Task()
+        if not hasattr(self, "_init_callback_context"):
+            yield task
+            return
+        if parent is None:
+            remaining = self.n_estimators - self.n_iter_
+            task.context = self._init_callback_context(max_subtasks=remaining)
+        else:
+            task.context = parent.context.subcontext(task_name="round")
+        arguments = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+        task.context.call_on_fit_task_begin(**arguments)
+        before = self.n_iter_
+        yield task
+        happened = parent is None or self.n_iter_ > before
+        task.stop = task.context.call_on_fit_task_end(
+            **arguments, reconstruction_attributes=self._snapshot if happened else None
+        )
+
+    def _snapshot(self):
+        """What a copy of this ranker needs to predict as if the fit had ended here."""
+        return {
+            "model_": self.model_.first(self.n_iter_),
+            "_step_functions": self.model_.first(self.best_iteration_).collapse(),
+        }
+
+    def predict(self, X):
+        """Scores; within a query, a higher score ranks higher.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), dtype float64
+            The sum of the first ``best_iteration_`` rounds.
+        """
+        check_is_fitted(self)
+        X = self._validate_X(X, reset=False)
+        return self._step_functions.predict(X, self._n_threads())
+
+    def staged_predict(self, X):
+        """Scores after each round.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Yields
+        ------
+        scores : ndarray of shape (n_samples,), dtype float64
+            After 1, 2, ... ``n_iter_`` rounds.
+        """
+        check_is_fitted(self)
+        yield from self.model_.staged_predict(self._validate_X(X, reset=False))
+
+    @property
+    def feature_importances_(self):
+        """Share of each feature in the gain of all rounds: ndarray of shape (n_features_in_,)."""
+        check_is_fitted(self)
+        return self.model_.first(self.best_iteration_).importances()
+
+    def _check_params(self):
+        check_scalar(self.n_estimators, "n_estimators", Integral, min_val=1)
+        check_positive(self.learning_rate, "learning_rate")
+        if self.max_bins is not None:
+            check_scalar(self.max_bins, "max_bins", Integral, min_val=2, max_val=MAX_BINS)
+        check_positive(self.validation_fraction, "validation_fraction", maximum=1)
+        check_scalar(self.n_iter_no_change, "n_iter_no_change", Integral, min_val=1)
+        check_positive(self.tol, "tol", zero=True)
+        self._metric()
