@@ -62,7 +62,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
     # Where the HTML repr of a ranker links to.
     _doc_link_module = "sklearn_ltr"
     _doc_link_template = (
-        "https://sklearn-ltr.readthedocs.io/en/latest/api/{estimator_module}.{estimator_name}.html"
+        "https://sklearn-ltr.readthedocs.io/en/latest/api/sklearn_ltr.{estimator_name}.html"
     )
 
     # Whether X may hold missing values and be sparse.

@@ -295,7 +295,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
 
     @property
     def feature_importances_(self):
-        """Share of each feature in the gain of all rounds: ndarray of shape (n_features_in_,)."""
+        """Share of each feature in the gain of all rounds: ndarray of shape (`n_features_in_`,)."""
         check_is_fitted(self)
         return self.model_.first(self.best_iteration_).importances()
 

@@ -8,13 +8,15 @@ computed from sums over its rows. `ExplicitPairs` lists them, for grades that ha
 
 import numpy as np
 
+from sklearn_ltr._kernels import _pairs
+
 # More distinct grades than this and pairs are listed: the cost of implicit pairs grows with the
 # number of grades.
 MAX_GRADES = 32
 
 # Listed pairs and the weight matrix of the longest query may take this many bytes.
 MAX_BYTES = 4 * 2**30
-BYTES_PER_PAIR = 4 + 4 + 8 + 8 + 8  # winner, loser, distance, margin, weight
+BYTES_PER_PAIR = 4 + 4 + 8 + 8 + 24  # winner, loser, distance, weight; what `crossing` makes
 
 
 def count_pairs(grade, offsets, n_grades):
@@ -73,25 +75,25 @@ class ExplicitPairs:
     Parameters
     ----------
     winner, loser : ndarray of shape (n_pairs,), dtype int32
-        Positions of the rows within their query.
-    winner_grade, loser_grade : ndarray of shape (n_pairs,), dtype float64
+        Rows, grouped by query.
+    y : ndarray of shape (n_samples,), dtype float64
+        Grade of each row.
     pair_offsets : ndarray of shape (n_queries + 1,), dtype intp
         Pairs of query ``q`` are ``pair_offsets[q]:pair_offsets[q + 1]``.
     offsets : ndarray of shape (n_queries + 1,), dtype intp
         Rows of query ``q``.
     """
 
-    def __init__(self, winner, loser, winner_grade, loser_grade, pair_offsets, offsets):
+    def __init__(self, winner, loser, y, pair_offsets, offsets):
         self.winner = winner
         self.loser = loser
-        self.winner_grade = winner_grade
-        self.loser_grade = loser_grade
+        self.y = y
         self.pair_offsets = pair_offsets
         self.offsets = offsets
         self.n_pairs = len(winner)
 
 
-def preference_pairs(y, offsets, max_grades=MAX_GRADES):
+def preference_pairs(y, offsets, max_grades=MAX_GRADES, n_threads=1):
     """All pairs of rows of a query whose grades differ, the higher grade winning.
 
     Parameters
@@ -101,6 +103,8 @@ def preference_pairs(y, offsets, max_grades=MAX_GRADES):
     offsets : ndarray of shape (n_queries + 1,), dtype intp
     max_grades : int, default=32
         Most distinct grades for which pairs stay implicit; at most 255.
+    n_threads : int, default=1
+        Each holds the weights of a query where pairs are listed.
 
     Returns
     -------
@@ -116,19 +120,14 @@ def preference_pairs(y, offsets, max_grades=MAX_GRADES):
     if len(grades) <= max_grades:
         return GradedPairs(grades, grade.astype(np.uint8), offsets, int(counts.sum()))
     n_pairs, longest = int(counts.sum()), int(np.diff(offsets).max())
-    n_bytes = n_pairs * BYTES_PER_PAIR + 8 * longest**2
+    n_bytes = n_pairs * BYTES_PER_PAIR + 8 * n_threads * longest**2
     if n_bytes > MAX_BYTES:
         raise ValueError(
-            f"{len(grades)} distinct grades need {n_pairs} listed pairs and {n_bytes} bytes, more "
-            f"than the {MAX_BYTES} allowed; round `y` to at most {max_grades} grades, or split "
-            f"long queries (the longest has {longest} rows)."
+            f"`y` has {len(grades)} distinct grades, which need {n_pairs} listed pairs and "
+            f"{n_bytes} bytes, more than the {MAX_BYTES} allowed; round `y` to at most "
+            f"{max_grades} grades, or split long queries (the longest has {longest} rows)."
         )
+    winner, loser = np.empty((2, n_pairs), dtype=np.int32)
+    _pairs.list_pairs(y, offsets, winner, loser)
     pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
-    winner = np.empty(n_pairs, dtype=np.int32)
-    loser = np.empty(n_pairs, dtype=np.int32)
-    for q in np.flatnonzero(counts):
-        rows = y[offsets[q] : offsets[q + 1]]
-        span = slice(pair_offsets[q], pair_offsets[q + 1])
-        winner[span], loser[span] = np.nonzero(rows[:, None] > rows[None, :])
-    start = np.repeat(offsets[:-1], counts)
-    return ExplicitPairs(winner, loser, y[start + winner], y[start + loser], pair_offsets, offsets)
+    return ExplicitPairs(winner, loser, y, pair_offsets, offsets)

@@ -326,7 +326,8 @@ def per_query(values, queries, name="query_weight"):
     if differs.any():
         q = int(np.searchsorted(queries.offsets, np.flatnonzero(differs)[0], side="right")) - 1
         raise ValueError(
-            f"`{name}` must be constant within a query; it is not in query {queries.ids[q]!r}."
+            f"`{name}` must be constant within a query; it is not in query "
+            f"{queries.ids[q : q + 1].tolist()[0]!r}."
         )
     if not first.any():
         raise ValueError(f"`{name}` is zero for every query; at least one must be positive.")

@@ -239,16 +239,80 @@ def graded_sweep(
             )
 
 
+def explicit_log_weights(
+    const double[::1] scores,               # IN, (n_samples,)
+    pairs,                                  # IN, (winner, loser, distance, pair offsets)
+    const double[::1] log_query_weight,     # IN, (n_queries,)
+    double[::1] log_weight,                 # OUT, (n_pairs,)
+    double[::1] largest,                    # OUT, (n_queries,), -inf without pairs
+    int n_threads,
+):
+    """Log weight of each pair, and the largest of each query."""
+    cdef const int[::1] winner = pairs[0]
+    cdef const int[::1] loser = pairs[1]
+    cdef const double[::1] distance = pairs[2]
+    cdef const Py_ssize_t[::1] pair_offsets = pairs[3]
+    cdef Py_ssize_t q, p
+    cdef double most
+    for q in prange(largest.shape[0], schedule="static", nogil=True, num_threads=n_threads):
+        most = -INFINITY
+        for p in range(pair_offsets[q], pair_offsets[q + 1]):
+            log_weight[p] = log_query_weight[q] - distance[p] * (
+                scores[winner[p]] - scores[loser[p]]
+            )
+            most = max(most, log_weight[p])
+        largest[q] = most
+
+
+def explicit_potentials(
+    pairs,                                  # IN, as for `explicit_log_weights`
+    const Py_ssize_t[::1] offsets,          # IN, (n_queries + 1,)
+    double log_scale,                       # IN, M
+    bint squared,                           # IN, weigh by the squared distance
+    double[::1] weight,                     # IN, log weights; OUT, weights
+    double[::1] potential,                  # OUT, (n_samples,)
+    double[::1] degree,                     # OUT, (n_samples,)
+    double[::1] loss,                       # OUT, (n_queries,)
+    int n_threads,
+):
+    """Weight of each pair, and for each row the sums over its pairs."""
+    cdef const int[::1] winner = pairs[0]
+    cdef const int[::1] loser = pairs[1]
+    cdef const double[::1] distance = pairs[2]
+    cdef const Py_ssize_t[::1] pair_offsets = pairs[3]
+    cdef Py_ssize_t q, p, i
+    cdef double w, pull, total
+    for q in prange(loss.shape[0], schedule="static", nogil=True, num_threads=n_threads):
+        for i in range(offsets[q], offsets[q + 1]):
+            potential[i] = 0
+            degree[i] = 0
+        total = 0
+        for p in range(pair_offsets[q], pair_offsets[q + 1]):
+            w = exp(weight[p] - log_scale)
+            pull = w * distance[p]
+            total = total + w
+            if squared:
+                w = pull * distance[p]
+            weight[p] = w
+            potential[winner[p]] += pull
+            potential[loser[p]] -= pull
+            degree[winner[p]] += w
+            degree[loser[p]] += w
+        loss[q] = total
+
+
 cdef void fill_matrix(
-    const int* winner, const int* loser, const double* weight, Py_ssize_t n_pairs, Py_ssize_t n,
-    double* W,
+    const int* winner, const int* loser, const double* weight, Py_ssize_t n_pairs,
+    Py_ssize_t start, Py_ssize_t n, double* W,
 ) noexcept nogil:
-    cdef Py_ssize_t p
+    cdef Py_ssize_t p, i, j
     memset(W, 0, n * n * sizeof(double))
     for p in range(n_pairs):
+        i = winner[p] - start
+        j = loser[p] - start
         # A pair may be listed more than once, and both ways round.
-        W[winner[p] * n + loser[p]] += weight[p]
-        W[loser[p] * n + winner[p]] += weight[p]
+        W[i * n + j] += weight[p]
+        W[j * n + i] += weight[p]
 
 
 cdef void sweep_matrix(
@@ -306,7 +370,9 @@ def explicit_sweep(
             n_pairs = pair_offsets[q + 1] - first
             if n_pairs == 0:
                 continue
-            fill_matrix(&winner[first], &loser[first], &weight[first], n_pairs, n, W)
+            fill_matrix(
+                &winner[first], &loser[first], &weight[first], n_pairs, start, n, W
+            )
             f = t
             while f < features.shape[0]:
                 k = features[f, 0]

@@ -9,6 +9,9 @@ import numpy as np
 from sklearn_ltr._kernels import _pairwise
 from sklearn_ltr.pairs import GradedPairs
 
+# Pairs whose distances are computed together, to bound what the computation takes.
+PAIRS_AT_ONCE = 2**20
+
 
 class Crossing(NamedTuple):
     """Weights of the pairs that a split separates.
@@ -187,37 +190,47 @@ class ExplicitExponentialLoss:
         self.pairs = pairs
         self.n_pairs = pairs.n_pairs
         self.squared = squared
-        self._distance = distance(pairs.winner_grade, pairs.loser_grade)
+        self._distance = np.empty(pairs.n_pairs)
+        for first in range(0, pairs.n_pairs, PAIRS_AT_ONCE):
+            part = slice(first, first + PAIRS_AT_ONCE)
+            self._distance[part] = distance(pairs.y[pairs.winner[part]], pairs.y[pairs.loser[part]])
         self.max_distance, self.min_distance = self._distance.max(), self._distance.min()
-        counts = np.diff(pairs.pair_offsets)
-        start = np.repeat(pairs.offsets[:-1], counts)
-        self._winner, self._loser = start + pairs.winner, start + pairs.loser
-        self._log_query_weight = np.repeat(np.log(query_weight), counts)
+        self._log_query_weight = np.log(query_weight)
+        self._weight = np.empty(pairs.n_pairs)  # times the squared distance if `squared`
+        self.potential, self.degree = np.empty(len(pairs.y)), np.empty(len(pairs.y))
+        self._loss = np.empty(len(query_weight))
         longest = int(np.diff(pairs.offsets).max())
         self._buffer = np.empty((n_threads, longest * (longest + 1)))
 
     def update(self, scores):
-        log_weight = self._log_query_weight - self._distance * (
-            scores[self._winner] - scores[self._loser]
+        pairs, n_threads = self.pairs, len(self._buffer)
+        rows = pairs.winner, pairs.loser, self._distance, pairs.pair_offsets
+        _pairwise.explicit_log_weights(
+            scores, rows, self._log_query_weight, self._weight, self._loss, n_threads
         )
-        self.log_scale = log_weight.max()
-        self._weight = np.exp(log_weight - self.log_scale)
-        self.total = self._weight.sum()
-        pull = self._weight * self._distance
-        self._crossing_weight = pull * self._distance if self.squared else self._weight
-        self.potential = self._sum_at(self._winner, pull) - self._sum_at(self._loser, pull)
-        self.degree = self._sum_at(self._winner, self._crossing_weight)
-        self.degree += self._sum_at(self._loser, self._crossing_weight)
+        self.log_scale = self._loss.max()
+        _pairwise.explicit_potentials(
+            rows,
+            pairs.offsets,
+            self.log_scale,
+            self.squared,
+            self._weight,
+            self.potential,
+            self.degree,
+            self._loss,
+            n_threads,
+        )
+        self.total = self._loss.sum()
         return self.log_scale + np.log(self.total)
 
-    def _sum_at(self, rows, values):
-        return np.bincount(rows, weights=values, minlength=self.pairs.offsets[-1])
-
     def crossing(self, above):
-        crosses = above[self._winner] != above[self._loser]
-        agrees = above[self._winner[crosses]]
-        weight = self._weight[crosses]
-        return Crossing(self._distance[crosses], weight * agrees, weight * ~agrees)
+        agrees = above[self.pairs.winner]
+        crosses = np.flatnonzero(agrees != above[self.pairs.loser])
+        agrees = agrees[crosses]
+        distance, weight = self._distance[crosses], self._weight[crosses]
+        if self.squared:
+            weight /= distance**2
+        return Crossing(distance, weight * agrees, weight * ~agrees)
 
     def sweep(self, features, codes, order, delta):
         pairs = self.pairs
@@ -225,7 +238,7 @@ class ExplicitExponentialLoss:
             features,
             codes,
             order,
-            (pairs.winner, pairs.loser, self._crossing_weight, pairs.pair_offsets),
+            (pairs.winner, pairs.loser, self._weight, pairs.pair_offsets),
             pairs.offsets,
             self.degree,
             self._buffer,

@@ -141,7 +141,7 @@ class Metric:
         if undefined.any() and self.undefined != "skip":
             if self.undefined == "raise":
                 first = int(undefined.argmax())
-                query = f"query number {first}" if ids is None else f"query {ids[first]!r}"
+                query = f"query number {first}" if ids is None else f"query {ids.tolist()[first]!r}"
                 raise ValueError(
                     f"{self.name} is undefined where {self.undefined_when}: so in {query}, and in "
                     f"{undefined.sum()} of {len(values)} queries in all."

@@ -43,7 +43,7 @@ class MPBoost(BoostedRanker):
     The search is exact over all features and thresholds, and never lists the pairs as long as there
     are at most 32 distinct grades: memory is linear in the rows.
 
-    Read more in the user guide, ``docs/user_guide/mpboost.rst``.
+    Read more in the :ref:`User Guide <mpboost>`.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class MPBoost(BoostedRanker):
         - "exact": the minimiser of the loss itself, with half a pair added on either side. The
           stump is chosen as for "newton".
 
-        A round changes the logarithm of a pair's weight by at most 30.
+        A step changes the logarithm of a pair's weight by at most 30, before `learning_rate`.
     max_bins : int or None, default=255
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut at
         quantiles. None keeps every distinct value, so that every threshold of the paper is tried.
@@ -112,13 +112,13 @@ class MPBoost(BoostedRanker):
     best_iteration_ : int
         Rounds that `predict` uses: those of the best validation score with early stopping, else
         all.
-    train_loss_ : ndarray of shape (n_iter_,)
+    train_loss_ : ndarray of shape (`n_iter_`,)
         J(F) over J(0) after each round.
-    validation_score_ : ndarray of shape (n_iter_,) or (0,)
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
         `scoring` after each round, if there are validation queries.
-    bound_ : ndarray of shape (n_iter_,)
+    bound_ : ndarray of shape (`n_iter_`,)
         The bound of Theorem 1 on the misordering rate.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Share of each feature in what the stumps lower the weighted squared loss by.
     n_queries_ : int
         Queries of positive weight, held-out ones included.
@@ -127,7 +127,7 @@ class MPBoost(BoostedRanker):
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Defined only if `X` had feature names that are all strings.
 
     Notes
@@ -215,7 +215,7 @@ class MPBoost(BoostedRanker):
 
     def _rounds(self, train):
         """Algorithm 1 of the paper, with its line numbers."""
-        S = preference_pairs(train.y, train.offsets)  # lines 1-2
+        S = preference_pairs(train.y, train.offsets, n_threads=train.n_threads)  # lines 1-2
         dist = partial(
             directed_distance,  # eq. 6-8
             distance=self.distance,
@@ -249,7 +249,7 @@ class MPBoost(BoostedRanker):
     def bound_(self):
         """Products of the Z_t so far, which Theorem 1 shows to bound the misordering rate.
 
-        ndarray of shape (n_iter_,): after t rounds, the share of the pairs that are tied or in the
+        ndarray of shape (`n_iter_`,): after t rounds, the share of the pairs that are tied or in the
         wrong order is at most ``bound_[t - 1]``. It is the training loss, J(F) over J(0).
         """
         return self.train_loss_

@@ -10,7 +10,13 @@ from sklearn_ltr._kernels import _stump
 # Gains within this of the best count as equal: the lowest feature, then threshold, wins.
 TIE = 1e-9
 
-# The crossing weight is a running sum of the total weight's size, and exact to about this share.
+# Rounding errors of gains, as a share of the largest conceivable; smaller differences tie, too.
+GAIN_ROUNDING = 1e-15
+
+# A gain below this share of the largest conceivable is none.
+NO_GAIN = 1e-11
+
+# Rounding errors of the crossing weight, a running sum, as a share of the total weight.
 ROUNDING = 1e-13
 
 # Rows that are sorted together, few enough to stay in a processor's cache.
@@ -183,23 +189,25 @@ class StumpSearch:
         bound = _gain(num, np.maximum(self._lower - slack, least))
         ceiling = np.maximum.reduceat(bound.max(axis=1), self._starts[:n_features])
 
+        # The largest gain there could be: of a stump on which all pairs agree.
+        unit = loss.total * (1 if loss.squared else loss.max_distance**2)
         gain = np.zeros_like(num)
-        best = 1e-12 * loss.total * (1 if loss.squared else loss.max_distance**2)
+        best, tied = 0.0, NO_GAIN * unit
         queue = np.argsort(-ceiling, kind="stable")
         batch = BATCH * self.n_threads
         for first in range(0, n_features, batch):
             features = queue[first : first + batch]
-            features = np.sort(features[ceiling[features] >= best * (1 - 2 * TIE)])
+            features = np.sort(features[ceiling[features] >= tied * (1 - TIE)])
             if len(features) == 0:
                 break
             slots, den = self._denominators(loss, features)
             self._lower[slots] = den
             gain[slots] = _gain(num[slots], np.maximum(den, least[slots])) * self._valid[slots]
             best = max(best, gain[slots].max())
-        candidate = int(np.argmax(gain >= best * (1 - TIE)))
-        slot, side = divmod(candidate, 2)
-        if gain[slot, side] < best * (1 - TIE):
+            tied = max(NO_GAIN * unit, best * (1 - TIE) - GAIN_ROUNDING * unit)
+        if best < NO_GAIN * unit:
             return None
+        slot, side = divmod(int(np.argmax(gain >= tied)), 2)
         return self._stump(slot, bool(side), gain[slot, side] / loss.total)
 
     def _numerators(self, loss):
