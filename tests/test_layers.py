@@ -1,0 +1,145 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Imports go down only: the layers of the package."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import sklearn_ltr
+
+ROOT = Path(sklearn_ltr.__file__).parent
+
+# Parts of the package by layer; a part is a module or a folder right below the root.
+LAYERS = {
+    "_kernels": 0,
+    "queries": 1,
+    "labels": 1,
+    "binning": 1,
+    "preprocessing": 1,
+    "datasets": 1,
+    "pairs": 2,
+    "losses": 2,
+    "metrics": 2,
+    "weak": 3,
+    "base": 4,
+    "boosting": 4,
+    "quadratic": 4,
+    "scorefunction": 4,
+    "additive": 4,
+    "rankers": 5,
+    "scorers": 6,
+    "plotting": 6,
+    "model_selection": 6,
+    "export": 6,
+    "": 7,  # the public names
+}
+# Where parts of one layer may import each other; nothing else may, nor in a circle.
+WITHIN_A_LAYER = {
+    ("losses", "pairs"),
+    ("boosting", "base"),
+    ("boosting", "additive"),
+    ("quadratic", "base"),
+    ("quadratic", "boosting"),
+    ("quadratic", "additive"),
+    ("scorefunction", "base"),
+}
+SOURCES = sorted([*ROOT.rglob("*.py"), *ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])
+
+
+def part_of(module):
+    """Part of the package that a dotted name below it belongs to."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def name_of(path):
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_module(name):
+    path = ROOT.parent.joinpath(*name.split("."))
+    return path.is_dir() or any(path.with_suffix(s).exists() for s in (".py", ".pyx"))
+
+
+def imports_of_python(text, package):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")
+                above = above[: len(above) - node.level + 1]
+                base = ".".join([*above, base] if base else above)
+            for alias in node.names:
+                full = f"{base}.{alias.name}"
+                yield full if is_module(full) else base
+
+
+def imports_of_cython(text, package):
+    for line in text.splitlines():
+        if found := re.match(r"\s*from\s+(\S+)\s+c?import\b", line):
+            name = found[1]
+            yield package + name.rstrip(".") if name.startswith(".") else name
+        elif found := re.match(r"\s*c?import\s+(.+)", line):
+            yield from (name.split(" as ")[0].strip() for name in found[1].split(","))
+        elif found := re.match(r"\s*cdef\s+extern\s+from\s+\"(.+)\"", line):
+            continue
+
+
+def package_imports(path):
+    name = name_of(path)
+    package = name if path.stem == "__init__" else name.rpartition(".")[0]
+    read = imports_of_python if path.suffix == ".py" else imports_of_cython
+    found = set(read(path.read_text(encoding="utf-8"), package))
+    return sorted(i for i in found if i.split(".")[0] == "sklearn_ltr")
+
+
+def test_every_part_has_a_layer():
+    parts = {part_of(name_of(path)) for path in SOURCES}
+    assert parts <= LAYERS.keys()
+    assert {"_kernels", "queries", "rankers", "base", "weak", "scorers"} <= parts
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_down(path):
+    own = part_of(name_of(path))
+    for imported in package_imports(path):
+        part = part_of(imported)
+        if own == "_kernels":
+            # A kernel may share declarations with another kernel, and knows nothing else.
+            assert part == "_kernels", f"{path} imports {imported}"
+        elif part == own:
+            other_ranker = own == "rankers" and path.stem != "__init__"
+            assert not other_ranker, f"{path} imports {imported}: rankers stand alone"
+        else:
+            down = LAYERS[part] < LAYERS[own] or (own, part) in WITHIN_A_LAYER
+            assert down, f"{path} imports {imported}, which is above it"
+
+
+def test_imports_are_found(tmp_path):
+    """The reader of imports sees every way of writing one."""
+    text = (
+        "import numpy, sklearn_ltr.base\nfrom sklearn_ltr import boosting\n"
+        "from sklearn_ltr.queries import QueryGroups\nfrom ..pairs import count_pairs\n"
+        "def f():\n    from .. import labels\n"
+    )
+    assert set(imports_of_python(text, "sklearn_ltr.rankers")) == {
+        "numpy",
+        "sklearn_ltr.base",
+        "sklearn_ltr.boosting",
+        "sklearn_ltr.queries",
+        "sklearn_ltr.pairs",
+        "sklearn_ltr.labels",
+    }
+    text = "from libc.math cimport exp\ncimport sklearn_ltr.base\nfrom sklearn_ltr.x cimport y\n"
+    assert set(imports_of_cython(text, "sklearn_ltr._kernels")) == {
+        "libc.math",
+        "sklearn_ltr.base",
+        "sklearn_ltr.x",
+    }
+    own = package_imports(ROOT / "rankers" / "mpboost.py")
+    assert {"sklearn_ltr.boosting", "sklearn_ltr.weak.stump"} <= set(own)
