@@ -305,7 +305,10 @@ def per_query(values, queries, name="query_weight"):
         If the length is not the number of rows, an entry is negative, missing or infinite, entries
         differ within a query, or all are zero.
     """
-    values = np.asarray(values, dtype=np.float64)
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`{name}` must hold numbers: {error}.") from error
     if values.shape != (queries.n_samples,):
         message = (
             f"`{name}` must have one entry for each of the {queries.n_samples} rows; got shape "

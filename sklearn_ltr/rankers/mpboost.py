@@ -249,8 +249,8 @@ class MPBoost(BoostedRanker):
     def bound_(self):
         """Products of the Z_t so far, which Theorem 1 shows to bound the misordering rate.
 
-        ndarray of shape (`n_iter_`,): after t rounds, the share of the pairs that are tied or in the
-        wrong order is at most ``bound_[t - 1]``. It is the training loss, J(F) over J(0).
+        ndarray of shape (`n_iter_`,): after t rounds, the share of the pairs that are tied or in
+        the wrong order is at most ``bound_[t - 1]``. It is the training loss, J(F) over J(0).
         """
         return self.train_loss_
 

@@ -186,7 +186,7 @@ class StumpSearch:
         self._lower *= np.exp(min(self._log_scale - loss.log_scale, 500.0))
         self._log_scale = loss.log_scale
         slack = ROUNDING * loss.degree.sum()
-        bound = _gain(num, np.maximum(self._lower - slack, least))
+        bound = _gain(num, np.maximum(self._lower, least))
         ceiling = np.maximum.reduceat(bound.max(axis=1), self._starts[:n_features])
 
         # The largest gain there could be: of a stump on which all pairs agree.
@@ -201,7 +201,8 @@ class StumpSearch:
             if len(features) == 0:
                 break
             slots, den = self._denominators(loss, features)
-            self._lower[slots] = den
+            # Their error is of the size of today's weights, and those may soon be far smaller.
+            self._lower[slots] = np.maximum(den - slack, 0)
             gain[slots] = _gain(num[slots], np.maximum(den, least[slots])) * self._valid[slots]
             best = max(best, gain[slots].max())
             tied = max(NO_GAIN * unit, best * (1 - TIE) - GAIN_ROUNDING * unit)
