@@ -191,7 +191,7 @@ def _exact_step(w, d, A1, B2, largest):
         return -largest
     if slope(largest) <= 0:
         return largest
-    return brentq(slope, -largest, largest, xtol=1e-15)
+    return brentq(slope, -largest, largest, xtol=1e-15, maxiter=1000)
 
 
 def best_candidates(X, w, winner, loser, d, step="paper", training_rows=None):
