@@ -6,6 +6,8 @@ A threshold separates ``x <= threshold`` from ``x > threshold``; the code of a v
 of thresholds below it. A missing value has a code of its own, one above the last.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
@@ -14,7 +16,7 @@ from sklearn_ltr._kernels import _binning
 
 MAX_BINS = 65_535  # codes of 16 bits, less one for missing values
 
-# Quantiles of more rows than this are taken from every n-th row.
+# Quantiles of more rows than this are those of every n-th row.
 QUANTILE_ROWS = 200_000
 
 
@@ -83,18 +85,29 @@ class Binner:
         ValueError
             If `max_bins` is None and a feature has more than 65,535 distinct values.
         """
+        sample = rows
         if self.max_bins is not None and len(rows) > QUANTILE_ROWS:
-            rows = rows[:: -(-len(rows) // QUANTILE_ROWS)]
-        if sparse.issparse(X):
-            X = X[rows].tocsc()
-            columns = (_sparse_column(X, k) for k in range(X.shape[1]))
-        else:
-            columns = _dense_columns(X, rows)
-        self.thresholds_ = Parallel(n_jobs=n_threads, prefer="threads")(
-            delayed(_thresholds)(column, self.max_bins, k) for k, column in enumerate(columns)
-        )
+            sample = rows[:: -(-len(rows) // QUANTILE_ROWS)]
+        features = np.arange(X.shape[1])
+        self.thresholds_ = self._cut(X, sample, features, n_threads)
+        if len(sample) < len(rows):
+            # A sample may miss rare values of a feature that has few.
+            few = np.flatnonzero([len(t) + 1 < self.max_bins for t in self.thresholds_])
+            for k, thresholds in zip(few, self._cut(X, rows, few, n_threads), strict=True):
+                self.thresholds_[k] = thresholds
         self.n_bins_ = np.array([len(t) + 1 for t in self.thresholds_], dtype=np.intp)
         return self
+
+    def _cut(self, X, rows, features, n_threads):
+        """Thresholds of some features at the values of some rows."""
+        if sparse.issparse(X):
+            columns = _sparse_columns(X[rows][:, features].tocsc())
+        else:
+            columns = _dense_columns(X, rows, features)
+        return Parallel(n_jobs=n_threads, prefer="threads")(
+            delayed(_thresholds)(column, self.max_bins, k)
+            for k, column in zip(features, columns, strict=True)
+        )
 
     def transform(self, X, rows, n_threads=1):
         """Code rows of `X`.
@@ -129,15 +142,21 @@ class Binner:
         return BinnedMatrix(codes, self)
 
 
-def _dense_columns(X, rows, at_once=16):
+def _dense_columns(X, rows, features, at_once=16):
     """Columns of the rows; some are gathered together, since they share cache lines."""
-    for first in range(0, X.shape[1], at_once):
-        yield from np.ascontiguousarray(X[rows, first : first + at_once].T)
+    for first in range(0, len(features), at_once):
+        together = features[first : first + at_once]
+        if together[-1] - together[0] == len(together) - 1:
+            yield from np.ascontiguousarray(X[rows, together[0] : together[-1] + 1].T)
+        else:
+            yield from (X[rows, k] for k in together)
 
 
-def _sparse_column(X, feature):
-    data = X.data[X.indptr[feature] : X.indptr[feature + 1]]
-    return np.concatenate([data, np.zeros(X.shape[0] - len(data), dtype=data.dtype)])
+def _sparse_columns(X):
+    """Columns of a CSC matrix, as values in any order."""
+    for start, stop in pairwise(X.indptr):
+        data = X.data[start:stop]
+        yield np.concatenate([data, np.zeros(X.shape[0] - len(data), dtype=data.dtype)])
 
 
 def _thresholds(values, max_bins, feature):

@@ -226,3 +226,16 @@ def test_more_rows_than_quantiles_are_taken_from():
     X[:, 0] = 0
     X[n - 2, 0] = 1
     assert fit_transform(X, None)[0].n_bins_.tolist() == [2, 9]
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+def test_rare_values_of_many_rows(convert):
+    """Quantiles of a sample are enough; a feature with few values keeps them all."""
+    n = 200_011
+    X = np.zeros((n, 2))
+    X[[5, 77, 1003], 0] = 1
+    X[:, 1] = np.arange(n)
+    binner = Binner(255).fit(convert(X), np.arange(n))
+    assert_array_equal(binner.n_bins_, [2, 255])
+    assert_array_equal(binner.thresholds_[0], [0.5])
+    assert_array_equal(binner.transform(convert(X), np.arange(n)).column(0), X[:, 0])

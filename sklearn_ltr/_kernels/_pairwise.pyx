@@ -13,6 +13,10 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, exp
 from libc.string cimport memset
 
+cdef enum:
+    BLOCK_BYTES = 262144    # of E that a sweep goes through for one feature after another
+
+
 ctypedef fused code_t:
     unsigned char
     unsigned short
@@ -211,6 +215,44 @@ cdef void sweep_query(
             sweep_rows(order, 0, present, codes, stride, grade, E, degree, L, S, delta + side)
 
 
+cdef Py_ssize_t block_end(
+    const Py_ssize_t[::1] offsets, Py_ssize_t q, Py_ssize_t n_rows
+) noexcept nogil:
+    """The query after a block that starts at q and has n_rows rows, or one query if longer."""
+    cdef Py_ssize_t last = offsets[q] + n_rows
+    q += 1
+    while q < offsets.shape[0] - 1 and offsets[q + 1] <= last:
+        q += 1
+    return q
+
+
+cdef void sweep_share(
+    Py_ssize_t share, Py_ssize_t n_shares, const Py_ssize_t[:, ::1] features,
+    const code_t[:, :, ::1] codes, const position_t[:, ::1] order, const Py_ssize_t[::1] offsets,
+    const unsigned char* grade, const double[:, ::1] E, const double* degree, double* S,
+    double[:, ::1] delta,
+) noexcept nogil:
+    """Every n_shares-th feature, block by block of queries, whose E stay in the cache."""
+    cdef Py_ssize_t width = codes.shape[2]
+    cdef Py_ssize_t L = E.shape[1]
+    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t last, f, k, q, start
+    while first < offsets.shape[0] - 1:
+        last = block_end(offsets, first, BLOCK_BYTES // (8 * L))
+        f = share
+        while f < features.shape[0]:
+            k = features[f, 0]
+            for q in range(first, last):
+                start = offsets[q]
+                sweep_query(
+                    &order[k, start], offsets[q + 1] - start, &codes[k // width, start, k % width],
+                    width, features[f, 2], features[f, 3], grade + start, &E[start, 0],
+                    degree + start, L, S, &delta[features[f, 1], 0],
+                )
+            f += n_shares
+        first = last
+
+
 def graded_sweep(
     const Py_ssize_t[:, ::1] features,      # IN, (n_swept, 4): feature, first row in delta, bins,
                                             #     and 2 sides where it has missing values, else 1
@@ -224,19 +266,13 @@ def graded_sweep(
     double[:, ::1] delta,                   # OUT, (sum of bins, 2), zeroed for the features
 ):
     """Change of the crossing weight at each bin: O(n L) a feature, for every threshold."""
-    cdef Py_ssize_t f, k, q, start
-    cdef Py_ssize_t width = codes.shape[2]
-    cdef Py_ssize_t L = E.shape[1]
+    cdef Py_ssize_t t
     cdef int n_threads = buffer.shape[0]
-    for f in prange(features.shape[0], schedule="dynamic", nogil=True, num_threads=n_threads):
-        k = features[f, 0]
-        for q in range(offsets.shape[0] - 1):
-            start = offsets[q]
-            sweep_query(
-                &order[k, start], offsets[q + 1] - start, &codes[k // width, start, k % width],
-                width, features[f, 2], features[f, 3], &grade[start], &E[start, 0],
-                &degree[start], L, &buffer[threadid(), 0], &delta[features[f, 1], 0],
-            )
+    for t in prange(n_threads, schedule="static", nogil=True, num_threads=n_threads):
+        sweep_share(
+            t, n_threads, features, codes, order, offsets, &grade[0], E, &degree[0], &buffer[t, 0],
+            delta,
+        )
 
 
 def explicit_log_weights(

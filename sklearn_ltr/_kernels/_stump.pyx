@@ -91,15 +91,60 @@ def sum_by_code(
                     sums[start[j] + row[j]] += value
 
 
+cdef inline double tighten(
+    double num, double* lower, double decay, double lost, double scale, double share
+) noexcept nogil:
+    """Loosen the lower bound of a denominator, and bound the gain num**2 / den from above."""
+    cdef double den
+    lower[0] = scale * max(lower[0] * decay, lower[0] - lost)
+    den = max(lower[0], share * (num if num > 0 else -num))
+    return num * num / den if den > 0 else 0
+
+
+def bound_gains(
+    const Py_ssize_t[:, ::1] features,      # IN, (n_features, 4), as for the sweeps
+    const double[::1] sums,                 # IN, potentials summed by bin
+    double decay,                           # IN, a denominator has shrunk by at most this factor,
+    double lost,                            # IN, and by at most this sum,
+    double scale,                           # IN, and its unit has changed by this factor
+    double share,                           # IN, a denominator is at least this share of |num|
+    double[:, ::1] lower,                   # IN, OUT, (sum of bins, 2), bounds of denominators
+    double[:, ::1] num,                     # OUT, (sum of bins, 2)
+    double[::1] ceiling,                    # OUT, (n_features,)
+):
+    """Numerator of each candidate, missing values below and above, 0 where there is none.
+
+    ceiling bounds the gains of a feature from above.
+    """
+    cdef Py_ssize_t f, t, first, last
+    cdef double below, missing_below, most
+    with nogil:
+        for f in range(features.shape[0]):
+            first = features[f, 1]
+            last = first + features[f, 2] - 1       # the slot of missing values is after it
+            below = 0
+            missing_below = sums[last + 1]
+            most = 0
+            for t in range(first, last + 1):
+                below += sums[t]
+                missing_below += sums[t]
+                num[t, 0] = -missing_below if t < last else 0
+                num[t, 1] = -below if features[f, 3] == 2 else 0
+                most = max(most, tighten(num[t, 0], &lower[t, 0], decay, lost, scale, share))
+                most = max(most, tighten(num[t, 1], &lower[t, 1], decay, lost, scale, share))
+            num[last + 1, 0] = 0
+            num[last + 1, 1] = 0
+            ceiling[f] = most
+
+
 def accumulate(
-    const Py_ssize_t[::1] features,         # IN
-    const Py_ssize_t[::1] starts,           # IN, (n_features + 1,) first bin of each feature
+    const Py_ssize_t[:, ::1] features,      # IN, (n_swept, 4), as for the sweeps
     double[:, ::1] sums,                    # IN, OUT, (sum of bins, 2)
 ):
     """Running sums over the bins of each feature, in place."""
     cdef Py_ssize_t f, t
     with nogil:
         for f in range(features.shape[0]):
-            for t in range(starts[features[f]] + 1, starts[features[f] + 1]):
+            for t in range(features[f, 1] + 1, features[f, 1] + features[f, 2]):
                 sums[t, 0] += sums[t - 1, 0]
                 sums[t, 1] += sums[t - 1, 1]

@@ -107,33 +107,21 @@ class StumpSearch:
         self.binned = binned
         self.n_threads = n_threads
         self._order = _presort(binned, offsets, n_threads)
-        self._set_candidates()
-        self._lower = np.zeros(self._valid.shape)
-        self._log_scale = 0.0
-
-    def _set_candidates(self):
-        """Lay out the candidates: (bin of a feature, missing below or above)."""
-        binned, width = self.binned, self.binned.codes.shape[2]
+        # A candidate is a slot, that is a bin of a feature, with the missing values below or above.
+        n_features, width = binned.n_features, binned.codes.shape[2]
         slots = np.ones(len(binned.codes) * width, dtype=np.intp)  # columns that pad the last block
-        slots[: binned.n_features] = binned.n_bins + 1  # and one for the missing values
+        slots[:n_features] = binned.n_bins + 1  # and one for the missing values
         self._starts = np.concatenate(([0], np.cumsum(slots))).astype(np.intp)
-        stop = self._starts[: binned.n_features] + binned.n_bins
-        counts = self._by_code(np.ones(binned.n_samples))
-        has_missing = counts[stop] > 0
-        self._missing_slot = stop[has_missing]
-        self._first_slot = self._starts[: binned.n_features][has_missing]
-        valid = np.zeros((self._starts[-1], 2), dtype=bool)
-        for k in range(binned.n_features):
-            valid[self._starts[k] : stop[k] - 1, 0] = True
-            if has_missing[k]:
-                valid[self._starts[k] : stop[k], 1] = True  # the last: only the missing above
-        self._valid = valid
-        self._has_missing = has_missing
-        self._counts = counts
-        self._delta = np.zeros(valid.shape)
+        self._counts = self._by_code(np.ones(binned.n_samples))
+        first = self._starts[:n_features]
+        self._has_missing = self._counts[first + binned.n_bins] > 0
+        # What the kernels know of a feature: itself, its first slot, its bins, its sides.
         self._table = np.column_stack(
-            [np.arange(binned.n_features), stop - binned.n_bins, binned.n_bins, 1 + has_missing]
+            [np.arange(n_features), first, binned.n_bins, 1 + self._has_missing]
         ).astype(np.intp)
+        self._num, self._delta, self._lower = np.zeros((3, self._starts[-1], 2))
+        # What has happened to the bounds in `_lower` since the last look: a factor, a loss, a unit.
+        self._decay, self._lost, self._log_scale = 1.0, 0.0, 0.0
 
     def _by_code(self, values):
         sums = np.zeros(self._starts[-1])
@@ -155,16 +143,13 @@ class StumpSearch:
         distance, agreeing, contrary = crossing
         shrinking = agreeing if step > 0 else contrary
         lost = shrinking * -np.expm1(-abs(step) * distance)
-        if loss.squared:
-            lost = lost * distance**2
-        np.maximum(
-            self._lower * np.exp(-abs(step) * loss.max_distance),
-            self._lower - lost.sum(),
-            out=self._lower,
-        )
+        self._lost = (lost * distance**2 if loss.squared else lost).sum()
+        self._decay = np.exp(-abs(step) * loss.max_distance)
 
     def best(self, loss):
         """The stump of largest gain at the present weights, of value 1, or None.
+
+        Between two calls `note_step` tells of what was added to the scores.
 
         Parameters
         ----------
@@ -178,54 +163,70 @@ class StumpSearch:
         stump : Stump or None
             None where no stump lowers the loss.
         """
-        n_features = self.binned.n_features
-        num = self._numerators(loss)
-        # |num| <= sum of w d, so that den is at least |num| / max d, or |num| min d if squared.
-        least = np.abs(num) * (loss.min_distance if loss.squared else 1 / loss.max_distance)
-        # A bound may be too low, but must stay a number.
-        self._lower *= np.exp(min(self._log_scale - loss.log_scale, 500.0))
-        self._log_scale = loss.log_scale
-        slack = ROUNDING * loss.degree.sum()
-        bound = _gain(num, np.maximum(self._lower, least))
-        ceiling = np.maximum.reduceat(bound.max(axis=1), self._starts[:n_features])
-
+        ceiling, share = self._bound_gains(loss)
         # The largest gain there could be: of a stump on which all pairs agree.
         unit = loss.total * (1 if loss.squared else loss.max_distance**2)
-        gain = np.zeros_like(num)
+        # The crossing weights' error is of the size of today's weights; those may soon be far
+        # smaller.
+        slack = ROUNDING * loss.degree.sum()
         best, tied = 0.0, NO_GAIN * unit
+        swept, gains = [], []
         queue = np.argsort(-ceiling, kind="stable")
         batch = BATCH * self.n_threads
-        for first in range(0, n_features, batch):
+        for first in range(0, len(queue), batch):
             features = queue[first : first + batch]
-            features = np.sort(features[ceiling[features] >= tied * (1 - TIE)])
+            features = features[ceiling[features] >= tied * (1 - TIE)]
             if len(features) == 0:
                 break
             slots, den = self._denominators(loss, features)
-            # Their error is of the size of today's weights, and those may soon be far smaller.
             self._lower[slots] = np.maximum(den - slack, 0)
-            gain[slots] = _gain(num[slots], np.maximum(den, least[slots])) * self._valid[slots]
-            best = max(best, gain[slots].max())
+            num = self._num[slots]
+            swept.append(slots)
+            gains.append(_gain(num, np.maximum(den, share * np.abs(num))))
+            best = max(best, gains[-1].max())
             tied = max(NO_GAIN * unit, best * (1 - TIE) - GAIN_ROUNDING * unit)
         if best < NO_GAIN * unit:
             return None
-        slot, side = divmod(int(np.argmax(gain >= tied)), 2)
-        return self._stump(slot, bool(side), gain[slot, side] / loss.total)
+        slots, gains = np.concatenate(swept), np.concatenate(gains)
+        # Slots ascend by feature, then threshold; missing values below come before above.
+        row, side = np.nonzero(gains >= tied)
+        chosen = np.argmin(2 * slots[row] + side)
+        return self._stump(
+            slots[row[chosen]], bool(side[chosen]), gains[row[chosen], side[chosen]] / loss.total
+        )
 
-    def _numerators(self, loss):
-        """Signed weighted distance across each candidate: the potentials above it, summed."""
-        num = np.empty((self._starts[-1], 2))
-        num[:] = -self._by_code(loss.potential)[:, None]
-        num[self._first_slot, 0] += num[self._missing_slot, 0]
-        _stump.accumulate(np.arange(self.binned.n_features), self._starts, num)
-        return num * self._valid
+    def _bound_gains(self, loss):
+        """Numerators of all candidates, and a bound of the gains of each feature.
+
+        Returns
+        -------
+        ceiling : ndarray of shape (n_features,)
+        share : float
+            A denominator is at least this share of its numerator, because |num| <= sum of w d.
+        """
+        share = loss.min_distance if loss.squared else 1 / loss.max_distance
+        ceiling = np.empty(self.binned.n_features)
+        _stump.bound_gains(
+            self._table,
+            self._by_code(loss.potential),
+            self._decay,
+            self._lost,
+            np.exp(min(self._log_scale - loss.log_scale, 500.0)),  # too low a bound is still one
+            share,
+            self._lower,
+            self._num,
+            ceiling,
+        )
+        self._decay, self._lost, self._log_scale = 1.0, 0.0, loss.log_scale
+        return ceiling, share
 
     def _denominators(self, loss, features):
         """Slots and crossing weights of the candidates of some features."""
         table = self._table[features]
-        slots = np.concatenate([np.arange(first, first + n + 1) for _, first, n, _ in table])
+        slots = np.concatenate([np.arange(first, first + n) for _, first, n, _ in table])
         self._delta[slots] = 0
         loss.sweep(table, self.binned.codes, self._order, self._delta)
-        _stump.accumulate(features, self._starts, self._delta)
+        _stump.accumulate(table, self._delta)
         return slots, self._delta[slots]
 
     def _stump(self, slot, missing_above, gain):
