@@ -32,6 +32,10 @@ except ImportError:  # scikit-learn < 1.9
         return method
 
 
+# The logarithm of a share of the initial loss that no longer is a normal number.
+NO_WEIGHT_LEFT = -700.0
+
+
 class TrainingSet:
     """What the rounds of a ranker see: rows grouped by query, in canonical order.
 

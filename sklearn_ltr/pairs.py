@@ -116,16 +116,23 @@ def preference_pairs(y, offsets, max_grades=MAX_GRADES, n_threads=1):
         If listing the pairs would take more than 4 GiB.
     """
     grades, grade = np.unique(y, return_inverse=True)
+    if len(grades) > max_grades:
+        return list_pairs(y, offsets, n_threads)
+    n_pairs = int(count_pairs(grade, offsets, len(grades)).sum())
+    return GradedPairs(grades, grade.astype(np.uint8), offsets, n_pairs)
+
+
+def list_pairs(y, offsets, n_threads=1):
+    """`preference_pairs`, listed whatever the number of grades: ExplicitPairs."""
+    grades, grade = np.unique(y, return_inverse=True)
     counts = count_pairs(grade, offsets, len(grades))
-    if len(grades) <= max_grades:
-        return GradedPairs(grades, grade.astype(np.uint8), offsets, int(counts.sum()))
     n_pairs, longest = int(counts.sum()), int(np.diff(offsets).max())
     n_bytes = n_pairs * BYTES_PER_PAIR + 8 * n_threads * longest**2
     if n_bytes > MAX_BYTES:
         raise ValueError(
             f"`y` has {len(grades)} distinct grades, which need {n_pairs} listed pairs and "
             f"{n_bytes} bytes, more than the {MAX_BYTES} allowed; round `y` to at most "
-            f"{max_grades} grades, or split long queries (the longest has {longest} rows)."
+            f"{MAX_GRADES} grades, or split long queries (the longest has {longest} rows)."
         )
     winner, loser = np.empty((2, n_pairs), dtype=np.int32)
     _pairs.list_pairs(y, offsets, winner, loser)

@@ -44,7 +44,8 @@ def search_of(X, y, offsets, weight, *, squared, listed=False, n_threads=1, max_
 def sums_by_slot(loss, search):
     """Numerators and denominators of every candidate, as the search lays them out."""
     ceiling, _ = search._bound_gains(loss)
-    slots, den = search._denominators(loss, np.arange(search.binned.n_features))
+    features = np.arange(search.binned.n_features)
+    slots, den = search._slots(features), search._denominators(loss, features)
     found = np.full(search._num.shape, np.nan)
     found[slots] = den
     gains = np.where(found > 1e-9, search._num**2 / np.where(found > 0, found, 1), 0)

@@ -168,9 +168,9 @@ cdef inline void move_row(
     cdef Py_ssize_t b
     cdef double ceased = 0
     for b in range(L):
-        ceased += E[i * L + b] * S[a * L + b]
+        ceased += E[i * L + b] * S[b * L + a]
     for b in range(L):
-        S[b * L + a] += E[i * L + b]
+        S[a * L + b] += E[i * L + b]
     delta[2 * code] += degree[i] - 2 * ceased
 
 
@@ -209,6 +209,8 @@ cdef void sweep_query(
             sweep_rows(order, 0, present, codes, stride, grade, E, degree, 2, S, delta + side)
         elif L == 3:
             sweep_rows(order, 0, present, codes, stride, grade, E, degree, 3, S, delta + side)
+        elif L == 4:
+            sweep_rows(order, 0, present, codes, stride, grade, E, degree, 4, S, delta + side)
         elif L == 5:
             sweep_rows(order, 0, present, codes, stride, grade, E, degree, 5, S, delta + side)
         else:

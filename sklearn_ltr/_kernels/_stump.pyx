@@ -3,6 +3,7 @@
 """What the search for a stump needs beside the sums over pairs."""
 
 from cython.parallel cimport prange, threadid
+from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
 ctypedef fused code_t:
@@ -91,14 +92,47 @@ def sum_by_code(
                     sums[start[j] + row[j]] += value
 
 
+cdef enum Criterion:        # the order of `stump.CRITERIA`
+    SQUARED
+    EXPONENTIAL
+    CORRELATION
+
+
+cdef inline double gain_of(double num, double den, int criterion) noexcept nogil:
+    """Gain of a candidate; falls as den grows."""
+    if criterion == CORRELATION:
+        return fabs(num)
+    if den <= 0:
+        return 0
+    if criterion == SQUARED:
+        return num * num / den
+    # den - sqrt(den^2 - num^2) without cancellation
+    return num * num / (den + sqrt(max(den * den - num * num, 0)))
+
+
 cdef inline double tighten(
-    double num, double* lower, double decay, double lost, double scale, double share
+    double num, double* lower, double decay, double lost, double scale, double share, int criterion
 ) noexcept nogil:
-    """Loosen the lower bound of a denominator, and bound the gain num**2 / den from above."""
-    cdef double den
+    """Loosen the lower bound of a denominator, and bound the gain from above."""
     lower[0] = scale * max(lower[0] * decay, lower[0] - lost)
-    den = max(lower[0], share * (num if num > 0 else -num))
-    return num * num / den if den > 0 else 0
+    return gain_of(num, max(lower[0], share * fabs(num)), criterion)
+
+
+def gains(
+    const double[:, ::1] num,               # IN, (n_slots, 2)
+    const double[:, ::1] den,               # IN, (n_slots, 2)
+    double share,                           # IN, a denominator is at least this share of |num|
+    int criterion,                          # IN
+    double[:, ::1] out,                     # OUT, (n_slots, 2)
+):
+    """Gain of each candidate."""
+    cdef Py_ssize_t t, side
+    with nogil:
+        for t in range(num.shape[0]):
+            for side in range(2):
+                out[t, side] = gain_of(
+                    num[t, side], max(den[t, side], share * fabs(num[t, side])), criterion
+                )
 
 
 def bound_gains(
@@ -108,6 +142,7 @@ def bound_gains(
     double lost,                            # IN, and by at most this sum,
     double scale,                           # IN, and its unit has changed by this factor
     double share,                           # IN, a denominator is at least this share of |num|
+    int criterion,                          # IN
     double[:, ::1] lower,                   # IN, OUT, (sum of bins, 2), bounds of denominators
     double[:, ::1] num,                     # OUT, (sum of bins, 2)
     double[::1] ceiling,                    # OUT, (n_features,)
@@ -130,8 +165,10 @@ def bound_gains(
                 missing_below += sums[t]
                 num[t, 0] = -missing_below if t < last else 0
                 num[t, 1] = -below if features[f, 3] == 2 else 0
-                most = max(most, tighten(num[t, 0], &lower[t, 0], decay, lost, scale, share))
-                most = max(most, tighten(num[t, 1], &lower[t, 1], decay, lost, scale, share))
+                most = max(most, tighten(num[t, 0], &lower[t, 0], decay, lost, scale, share,
+                                         criterion))
+                most = max(most, tighten(num[t, 1], &lower[t, 1], decay, lost, scale, share,
+                                         criterion))
             num[last + 1, 0] = 0
             num[last + 1, 1] = 0
             ceiling[f] = most

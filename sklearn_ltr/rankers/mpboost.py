@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_ltr.base import check_positive, warn_caller
-from sklearn_ltr.boosting import BoostedRanker
+from sklearn_ltr.boosting import NO_WEIGHT_LEFT, BoostedRanker
 from sklearn_ltr.labels import DISTANCES, directed_distance
 from sklearn_ltr.losses.pairwise import exponential_loss
 from sklearn_ltr.pairs import preference_pairs
@@ -25,9 +25,6 @@ OVERSHOOT = (
     "above 1 (the largest is {:.3g}). Use step='newton', distances nearer to 1, or a smaller "
     "learning_rate."
 )
-
-# The logarithm of a loss that no longer is a normal number.
-NO_WEIGHT_LEFT = -700.0
 
 
 class MPBoost(BoostedRanker):

@@ -7,6 +7,8 @@ from scipy import sparse
 
 from sklearn_ltr._kernels import _stump
 
+CRITERIA = ("squared", "exponential", "correlation")  # the order of `Criterion` in _stump.pyx
+
 # Gains within this of the best count as equal: the lowest feature, then threshold, wins.
 TIE = 1e-9
 
@@ -82,18 +84,23 @@ class Stump:
 
 
 class StumpSearch:
-    """Exact search for the stump that lowers a pairwise squared loss the most.
+    """Exact search for the stump that gains the most on preference pairs.
 
     For a split into rows above and below a threshold let ``num`` be the signed weighted distance of
-    the pairs it separates and ``den`` their weight. The best value is ``num / den`` and lowers the
-    loss by ``num**2 / den`` (the appendix of the MPBoost paper). `best` maximises that over all
-    features, thresholds and sides for the missing values.
+    the pairs it separates and ``den`` their weight. `best` maximises over all features, thresholds
+    and sides for the missing values
+
+    - "squared": ``num**2 / den``, what the best value ``num / den`` lowers the weighted squared
+      loss by (the appendix of the MPBoost paper);
+    - "exponential": ``den - sqrt(den**2 - num**2)``, what the best value lowers the exponential
+      loss by where all distances are 1 (RankBoost's ``1 - Z``);
+    - "correlation": ``abs(num)`` (RankBoost's r).
 
     ``num`` is a sum of one number a row, a histogram. ``den`` needs a sweep over the rows in the
     order of the feature, about ten times dearer, and is computed only where it can matter: a step
     changes pair weights by a bounded factor and a bounded sum, so a ``den`` of an earlier round
     bounds the present one from below, and the gain from above. A feature whose bound is
-    below the best gain found cannot win, and is left alone.
+    below the best gain found cannot win, and is left alone. "correlation" needs no ``den``.
 
     Parameters
     ----------
@@ -101,12 +108,15 @@ class StumpSearch:
         Rows grouped by query.
     offsets : ndarray of shape (n_queries + 1,), dtype intp
     n_threads : int
+    criterion : {"squared", "exponential", "correlation"}, default="squared"
     """
 
-    def __init__(self, binned, offsets, n_threads):
+    def __init__(self, binned, offsets, n_threads, criterion="squared"):
         self.binned = binned
         self.n_threads = n_threads
-        self._order = _presort(binned, offsets, n_threads)
+        self.criterion = criterion
+        if criterion != "correlation":
+            self._order = _presort(binned, offsets, n_threads)
         # A candidate is a slot, that is a bin of a feature, with the missing values below or above.
         n_features, width = binned.n_features, binned.codes.shape[2]
         slots = np.ones(len(binned.codes) * width, dtype=np.intp)  # columns that pad the last block
@@ -166,9 +176,6 @@ class StumpSearch:
         ceiling, share = self._bound_gains(loss)
         # The largest gain there could be: of a stump on which all pairs agree.
         unit = loss.total * (1 if loss.squared else loss.max_distance**2)
-        # The crossing weights' error is of the size of today's weights; those may soon be far
-        # smaller.
-        slack = ROUNDING * loss.degree.sum()
         best, tied = 0.0, NO_GAIN * unit
         swept, gains = [], []
         queue = np.argsort(-ceiling, kind="stable")
@@ -178,11 +185,13 @@ class StumpSearch:
             features = features[ceiling[features] >= tied * (1 - TIE)]
             if len(features) == 0:
                 break
-            slots, den = self._denominators(loss, features)
-            self._lower[slots] = np.maximum(den - slack, 0)
+            slots = self._slots(features)
             num = self._num[slots]
+            den = num if self.criterion == "correlation" else self._denominators(loss, features)
+            gain = np.empty_like(num)
+            _stump.gains(num, den, share, CRITERIA.index(self.criterion), gain)
             swept.append(slots)
-            gains.append(_gain(num, np.maximum(den, share * np.abs(num))))
+            gains.append(gain)
             best = max(best, gains[-1].max())
             tied = max(NO_GAIN * unit, best * (1 - TIE) - GAIN_ROUNDING * unit)
         if best < NO_GAIN * unit:
@@ -213,6 +222,7 @@ class StumpSearch:
             self._lost,
             np.exp(min(self._log_scale - loss.log_scale, 500.0)),  # too low a bound is still one
             share,
+            CRITERIA.index(self.criterion),
             self._lower,
             self._num,
             ceiling,
@@ -220,14 +230,21 @@ class StumpSearch:
         self._decay, self._lost, self._log_scale = 1.0, 0.0, loss.log_scale
         return ceiling, share
 
+    def _slots(self, features):
+        return np.concatenate(
+            [np.arange(first, first + n) for _, first, n, _ in self._table[features]]
+        )
+
     def _denominators(self, loss, features):
-        """Slots and crossing weights of the candidates of some features."""
-        table = self._table[features]
-        slots = np.concatenate([np.arange(first, first + n) for _, first, n, _ in table])
+        """Crossing weights of the candidates of some features, which become their bounds."""
+        table, slots = self._table[features], self._slots(features)
         self._delta[slots] = 0
         loss.sweep(table, self.binned.codes, self._order, self._delta)
         _stump.accumulate(table, self._delta)
-        return slots, self._delta[slots]
+        den = self._delta[slots]
+        # Their error is of the size of today's weights, and those may soon be far smaller.
+        self._lower[slots] = np.maximum(den - ROUNDING * loss.degree.sum(), 0)
+        return den
 
     def _stump(self, slot, missing_above, gain):
         k = int(np.searchsorted(self._starts, slot, side="right")) - 1
@@ -239,11 +256,6 @@ class StumpSearch:
             counts = self._counts[first : first + n_bins]
             missing_above = bool(counts[bin + 1 :].sum() > counts[: bin + 1].sum())
         return Stump(k, bin, threshold, missing_above, float(gain))
-
-
-def _gain(num, den):
-    """num**2 / den, 0 where nothing crosses."""
-    return np.divide(num * num, den, out=np.zeros_like(num), where=den > 0)
 
 
 def _presort(binned, offsets, n_threads):
