@@ -46,6 +46,13 @@ class RankingData(NamedTuple):
             self.X, self.y[positions], queries, self.query_weight[mask], self.informative[mask]
         )
 
+    def in_given_order(self):
+        """The same queries, the rows of each in the caller's order, which some tie rules go by."""
+        queries = self.queries
+        positions = np.lexsort((queries.order, queries.query_of_row()))
+        queries = QueryGroups(queries.order[positions], queries.offsets, queries.ids)
+        return self._replace(y=self.y[positions], queries=queries)
+
 
 class BaseRanker(RegressorMixin, BaseEstimator):
     """Base class of the rankers.

@@ -199,6 +199,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         train = TrainingSet(data, binned, n_threads)
         validation = None
         if held_out is not None:
+            held_out = held_out.in_given_order()
             binned = self._binner.transform(held_out.X, held_out.queries.order, n_threads)
             validation = Validation(held_out, binned, self._metric())
         for terms in self.model_.rounds:

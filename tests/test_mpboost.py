@@ -17,6 +17,8 @@ from oracles import mpboost as oracle
 from strategies import RankingProblem, ranking_problems
 
 from sklearn_ltr import MPBoost
+from sklearn_ltr.datasets import make_ranking
+from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.pairs import preference_pairs
 from sklearn_ltr.rankers import mpboost as module
 from sklearn_ltr.rankers.mpboost import STEPS
@@ -435,6 +437,8 @@ MEMORY = """
 import resource
 import numpy as np
 from sklearn_ltr import MPBoost
+from sklearn_ltr.datasets import make_ranking
+from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.pairs import preference_pairs
 
 n = 100_000
@@ -469,3 +473,20 @@ def test_2_500_000_000_pairs_within_a_gigabyte():
     assert run.returncode == 0, run.stderr
     if sys.platform == "linux":
         assert int(run.stdout) < 1024
+
+
+def test_validation_score_is_the_metric_of_the_rows_as_given():
+    """Also where ties go by the order of the rows."""
+    X, y, groups = make_ranking(n_queries=30, random_state=0)
+    X_val, y_val, groups_val = make_ranking(n_queries=20, random_state=1)
+    order = np.random.default_rng(0).permutation(len(y_val))
+    X_val, y_val, groups_val = X_val[order], y_val[order], groups_val[order]
+    scores = {}
+    for ties in ("input", "reverse", "average"):
+        metric = get_metric("ndcg@5", ties=ties)
+        model = MPBoost(6, scoring=metric)
+        model.fit(X, y, groups, X_val=X_val, y_val=y_val, groups_val=groups_val)
+        expected = [metric(y_val, s, groups_val) for s in model.staged_predict(X_val)]
+        assert_allclose(model.validation_score_, expected, rtol=1e-12)
+        scores[ties] = model.validation_score_
+    assert (scores["input"] != scores["reverse"]).any()
