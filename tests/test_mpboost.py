@@ -437,8 +437,6 @@ MEMORY = """
 import resource
 import numpy as np
 from sklearn_ltr import MPBoost
-from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.pairs import preference_pairs
 
 n = 100_000

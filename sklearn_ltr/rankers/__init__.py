@@ -3,5 +3,6 @@
 """Rankers: one algorithm, one file, one class."""
 
 from sklearn_ltr.rankers.mpboost import MPBoost
+from sklearn_ltr.rankers.rankboost import RankBoost
 
-__all__ = ["MPBoost"]
+__all__ = ["MPBoost", "RankBoost"]
