@@ -15,6 +15,7 @@ from sklearn.utils import check_array, check_scalar, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.pairs import Preferences, check_preferences
 from sklearn_ltr.queries import QueryGroups, per_query, row_hash
 
 NO_GROUPS = (
@@ -38,12 +39,16 @@ class RankingData(NamedTuple):
     queries: QueryGroups
     query_weight: np.ndarray
     informative: np.ndarray
+    preferences: Preferences | None = None
 
     def select(self, mask):
         """The data of the queries where `mask` is true."""
         queries, positions = self.queries.select(mask)
-        return RankingData(
-            self.X, self.y[positions], queries, self.query_weight[mask], self.informative[mask]
+        return self._replace(
+            y=self.y[positions],
+            queries=queries,
+            query_weight=self.query_weight[mask],
+            informative=self.informative[mask],
         )
 
     def in_given_order(self):
@@ -131,24 +136,38 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             X.sum_duplicates()
         return (X, *y) if y else X
 
-    def _validate_training_data(self, X, y, groups, query_weight, *, reset=True):
+    def _validate_training_data(
+        self, X, y, groups, query_weight, preferences=None, preference_weight=None, *, reset=True
+    ):
         """Check the arguments of `fit` and put the rows into canonical order.
 
-        Queries of zero weight are removed. Sets ``n_queries_``, ``n_queries_skipped_`` and
-        ``grades_``.
+        Queries of zero weight are removed. Sets ``n_queries_``, ``n_queries_skipped_`` and, from
+        grades, ``grades_``.
 
         Returns
         -------
         data : RankingData
+            With preferences in the place of grades, `y` is NaN.
         """
-        X, y = self._validate_X(X, y=y, y_numeric=True, reset=reset)
-        y = y.astype(np.float64, copy=False)
-        if groups is None:
-            warn_caller(NO_GROUPS.format(n=len(y), method="fit"), UserWarning)
-        data = self._group(X, y, groups, query_weight)
+        if preferences is None:
+            X, y = self._validate_X(X, y=y, y_numeric=True, reset=reset)
+            y = y.astype(np.float64, copy=False)
+            if groups is None:
+                warn_caller(NO_GROUPS.format(n=len(y), method="fit"), UserWarning)
+            data = self._group(X, y, groups, query_weight)
+            self.grades_ = np.unique(data.y)
+        else:
+            if y is not None:
+                raise ValueError("Give `y` or `preferences`, not both.")
+            X = self._validate_X(X, reset=reset)
+            preferences = check_preferences(preferences, preference_weight, X.shape[0])
+            if groups is None:
+                groups = preferences.queries()
+            data = self._group(
+                X, np.full(X.shape[0], np.nan), groups, query_weight, preferences=preferences
+            )
         self.n_queries_ = data.queries.n_queries
         self.n_queries_skipped_ = int(data.queries.n_queries - data.informative.sum())
-        self.grades_ = np.unique(data.y)
         if not data.informative.any():
             raise ValueError(
                 f"No query has two rows of different grades, so that no preference pair exists: "
@@ -169,17 +188,22 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             warn_caller(message, UserWarning)
         return self._group(X, y, groups, None, name="groups_val")
 
-    def _group(self, X, y, groups, query_weight, name="groups"):
+    def _group(self, X, y, groups, query_weight, name="groups", preferences=None):
         queries = QueryGroups.from_ids(groups, len(y), name=name)
         weight = (
             np.ones(queries.n_queries) if query_weight is None else per_query(query_weight, queries)
         )
         row_weight = np.empty(len(y))
         row_weight[queries.order] = np.repeat(weight, queries.sizes)
-        keys = row_hash(X, y, row_weight, n_threads=self._n_threads())
+        content = [y] if preferences is None else preferences.columns()
+        keys = row_hash(X, *content, row_weight, n_threads=self._n_threads())
         queries = QueryGroups.from_ids(groups, len(y), keys=keys)
         y, weight = y[queries.order], row_weight[queries.order][queries.offsets[:-1]]
-        data = RankingData(X, y, queries, weight, _informative(y, queries))
+        if preferences is None:
+            informative = _informative(y, queries)
+        else:
+            informative = _with_preferences(preferences, queries)
+        data = RankingData(X, y, queries, weight, informative, preferences)
         return data if (weight > 0).all() else data.select(weight > 0)
 
 
@@ -209,6 +233,18 @@ def check_positive(value, name, *, maximum=None, zero=False):
     )
     if np.isnan(value):  # compares as neither too small nor too large
         raise ValueError(f"{name} == {value}, must be a number.")
+
+
+def _with_preferences(preferences, queries):
+    """Which queries have a preference."""
+    query = np.empty(queries.n_samples, dtype=np.intp)
+    query[queries.order] = queries.query_of_row()
+    across = query[preferences.winner] != query[preferences.loser]
+    if across.any():
+        p = int(np.flatnonzero(across)[0])
+        pair = [int(preferences.winner[p]), int(preferences.loser[p])]
+        raise ValueError(f"`preferences` has the pair {pair}, whose rows differ in `groups`.")
+    return np.bincount(query[preferences.winner], minlength=queries.n_queries) > 0
 
 
 def _informative(y, queries):

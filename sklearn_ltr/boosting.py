@@ -19,6 +19,7 @@ from sklearn_ltr.additive import AdditiveModel
 from sklearn_ltr.base import BaseRanker, check_positive
 from sklearn_ltr.binning import MAX_BINS, Binner
 from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.pairs import given_pairs, preference_pairs
 from sklearn_ltr.queries import split_queries
 
 try:
@@ -42,6 +43,7 @@ class TrainingSet:
     Attributes
     ----------
     y : ndarray of shape (n_samples,), dtype float64
+        Grades; NaN where preferences are given instead.
     offsets : ndarray of shape (n_queries + 1,), dtype intp
     query_weight : ndarray of shape (n_queries,), dtype float64
     binned : BinnedMatrix
@@ -60,6 +62,13 @@ class TrainingSet:
         self.scores = np.zeros(len(data.y))
         self.loss = np.nan
         self.n_threads = n_threads
+        self._order, self._preferences = data.queries.order, data.preferences
+
+    def pairs(self):
+        """Preference pairs, from grades or as given: GradedPairs or ExplicitPairs."""
+        if self._preferences is None:
+            return preference_pairs(self.y, self.offsets, n_threads=self.n_threads)
+        return given_pairs(self._preferences, self._order, self.offsets, self.n_threads)
 
 
 class Validation:
@@ -110,12 +119,14 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
     def fit(
         self,
         X,
-        y,
+        y=None,
         groups=None,
         query_weight=None,
         X_val=None,
         y_val=None,
         groups_val=None,
+        preferences=None,
+        preference_weight=None,
     ):
         """Fit the ranker.
 
@@ -124,10 +135,10 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             NaN marks a missing value.
         y : array-like of shape (n_samples,)
-            Grades, finite; higher is better.
+            Grades, finite; higher is better. None with `preferences`.
         groups : array-like of shape (n_samples,), default=None
             Query id of each row, in any order and of any type. None takes all rows as one query,
-            and warns.
+            and warns; with `preferences` it takes rows that preferences connect as a query.
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.
@@ -136,6 +147,13 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             it they are scored after each round, in ``validation_score_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        preferences : array-like of shape (n_pairs, 2), integer, default=None
+            In the place of grades: row of the winner and row of the loser, both of one query, as
+            clicks or comparisons tell. Pairs may repeat and contradict each other. All are at the
+            same distance, 1. Row numbers do not survive the cutting of folds, so that searches
+            cannot carry them.
+        preference_weight : array-like of shape (n_pairs,), default=None
+            Weight of each preference, not negative.
 
         Returns
         -------
@@ -148,7 +166,9 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         """
         self._check_params()
         continuing = self.warm_start and hasattr(self, "model_")
-        data = self._validate_training_data(X, y, groups, query_weight, reset=not continuing)
+        data = self._validate_training_data(
+            X, y, groups, query_weight, preferences, preference_weight, reset=not continuing
+        )
         if not continuing:
             self._restart()
         elif self.n_estimators < self.n_iter_:
@@ -190,6 +210,11 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         held_out = None
         if X_val is not None or y_val is not None:
             held_out = self._validate_validation_data(X_val, y_val, groups_val)
+        elif self.early_stopping and data.preferences is not None:
+            raise ValueError(
+                "Early stopping with `preferences` needs grades to judge by: give `X_val`, `y_val` "
+                "and `groups_val`."
+            )
         elif self.early_stopping:
             mask = split_queries(data.informative, self.validation_fraction, self._seed)
             held_out, data = data.select(mask), data.select(~mask)

@@ -6,7 +6,11 @@
 computed from sums over its rows. `ExplicitPairs` lists them, for grades that hardly repeat.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from sklearn_ltr._kernels import _pairs
 
@@ -76,20 +80,23 @@ class ExplicitPairs:
     ----------
     winner, loser : ndarray of shape (n_pairs,), dtype int32
         Rows, grouped by query.
-    y : ndarray of shape (n_samples,), dtype float64
-        Grade of each row.
     pair_offsets : ndarray of shape (n_queries + 1,), dtype intp
         Pairs of query ``q`` are ``pair_offsets[q]:pair_offsets[q + 1]``.
     offsets : ndarray of shape (n_queries + 1,), dtype intp
         Rows of query ``q``.
+    y : ndarray of shape (n_samples,), dtype float64, or None
+        Grade of each row, where pairs come from grades.
+    weight : ndarray of shape (n_pairs,), dtype float64, or None
+        Weight of each pair; None is 1.
     """
 
-    def __init__(self, winner, loser, y, pair_offsets, offsets):
+    def __init__(self, winner, loser, pair_offsets, offsets, y=None, weight=None):
         self.winner = winner
         self.loser = loser
-        self.y = y
         self.pair_offsets = pair_offsets
         self.offsets = offsets
+        self.y = y
+        self.weight = weight
         self.n_pairs = len(winner)
 
 
@@ -127,14 +134,125 @@ def list_pairs(y, offsets, n_threads=1):
     grades, grade = np.unique(y, return_inverse=True)
     counts = count_pairs(grade, offsets, len(grades))
     n_pairs, longest = int(counts.sum()), int(np.diff(offsets).max())
-    n_bytes = n_pairs * BYTES_PER_PAIR + 8 * n_threads * longest**2
-    if n_bytes > MAX_BYTES:
-        raise ValueError(
-            f"`y` has {len(grades)} distinct grades, which need {n_pairs} listed pairs and "
-            f"{n_bytes} bytes, more than the {MAX_BYTES} allowed; round `y` to at most "
-            f"{MAX_GRADES} grades, or split long queries (the longest has {longest} rows)."
-        )
+    _check_bytes(n_pairs, longest, n_threads, f"`y` has {len(grades)} distinct grades, which need")
     winner, loser = np.empty((2, n_pairs), dtype=np.int32)
     _pairs.list_pairs(y, offsets, winner, loser)
     pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
-    return ExplicitPairs(winner, loser, y, pair_offsets, offsets)
+    return ExplicitPairs(winner, loser, pair_offsets, offsets, y=y)
+
+
+def given_pairs(preferences, order, offsets, n_threads=1):
+    """Preferences given as pairs of the caller's rows, in canonical order.
+
+    Parameters
+    ----------
+    preferences : Preferences
+    order : ndarray of shape (n_samples,), dtype intp
+        The caller's rows that take part, grouped by query; pairs of other rows are left out.
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    n_threads : int, default=1
+
+    Returns
+    -------
+    pairs : ExplicitPairs
+
+    Raises
+    ------
+    ValueError
+        If they would take more than 4 GiB.
+    """
+    position = np.full(preferences.n_samples, -1, dtype=np.int32)
+    position[order] = np.arange(len(order), dtype=np.int32)
+    winner, loser = position[preferences.winner], position[preferences.loser]
+    kept = winner >= 0
+    winner, loser, weight = winner[kept], loser[kept], preferences.weight[kept]
+    sequence = np.lexsort((weight, loser, winner))
+    winner, loser, weight = winner[sequence], loser[sequence], weight[sequence]
+    _check_bytes(len(winner), int(np.diff(offsets).max()), n_threads, "`preferences` need")
+    pair_offsets = np.searchsorted(winner, offsets).astype(np.intp)
+    return ExplicitPairs(winner, loser, pair_offsets, offsets, weight=weight)
+
+
+def _check_bytes(n_pairs, longest, n_threads, what):
+    n_bytes = n_pairs * BYTES_PER_PAIR + 8 * n_threads * longest**2
+    if n_bytes > MAX_BYTES:
+        raise ValueError(
+            f"{what} {n_pairs} listed pairs and {n_bytes} bytes, more than the {MAX_BYTES} "
+            f"allowed; round `y` to at most {MAX_GRADES} grades, or split long queries (the "
+            f"longest has {longest} rows)."
+        )
+
+
+class Preferences(NamedTuple):
+    """Validated preferences between rows of the caller's arrays, of positive weight."""
+
+    winner: np.ndarray
+    loser: np.ndarray
+    weight: np.ndarray
+    n_samples: int
+
+    def queries(self):
+        """A query number for each row: the rows that preferences connect are one query."""
+        edges = sparse.coo_array(
+            (np.ones(len(self.winner)), (self.winner, self.loser)),
+            shape=(self.n_samples, self.n_samples),
+        )
+        return connected_components(edges, directed=False)[1]
+
+    def columns(self):
+        """Weights won and lost by each row, which are part of its content."""
+        return [
+            np.bincount(rows, weights=self.weight, minlength=self.n_samples)
+            for rows in (self.winner, self.loser)
+        ]
+
+
+def check_preferences(preferences, weight, n_samples):
+    """Validate the arguments `preferences` and `preference_weight` of ``fit``.
+
+    Parameters
+    ----------
+    preferences : array-like of shape (n_pairs, 2), integer
+        Row of the winner and row of the loser. Pairs may repeat and contradict each other.
+    weight : array-like of shape (n_pairs,) or None
+        Not negative; None is 1.
+    n_samples : int
+
+    Returns
+    -------
+    preferences : Preferences
+
+    Raises
+    ------
+    ValueError
+        If an index is no integer or outside the rows, a row is preferred to itself, weights are
+        invalid, or no pair is left.
+    """
+    pairs = np.asarray(preferences)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise ValueError(
+            "`preferences` must be an integer array of shape (n_pairs, 2), row of the winner and "
+            f"row of the loser; got dtype {pairs.dtype} and shape {pairs.shape}."
+        )
+    outside = (pairs < 0) | (pairs >= n_samples)
+    if outside.any():
+        p = int(np.flatnonzero(outside.any(axis=1))[0])
+        raise ValueError(
+            f"`preferences` has the pair {pairs[p].tolist()} at {p}, but there are {n_samples} "
+            "rows. Cross-validation cuts rows, and row numbers then no longer fit: renumber the "
+            "pairs for each fold."
+        )
+    winner, loser = pairs.T.astype(np.intp)
+    if (winner == loser).any():
+        p = int(np.flatnonzero(winner == loser)[0])
+        raise ValueError(f"`preferences` prefers row {winner[p]} to itself, at {p}.")
+    weight = np.ones(len(pairs)) if weight is None else np.asarray(weight, dtype=np.float64)
+    if weight.shape != (len(pairs),) or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError(
+            f"`preference_weight` must have one finite entry, not negative, for each of the "
+            f"{len(pairs)} pairs; got shape {weight.shape}."
+        )
+    kept = weight > 0
+    if not kept.any():
+        raise ValueError("`preferences` has no pair of positive weight.")
+    return Preferences(winner[kept], loser[kept], weight[kept], n_samples)

@@ -17,10 +17,10 @@ from oracles import mpboost as oracle
 from strategies import RankingProblem, ranking_problems
 
 from sklearn_ltr import MPBoost
+from sklearn_ltr import boosting as module
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.pairs import preference_pairs
-from sklearn_ltr.rankers import mpboost as module
 from sklearn_ltr.rankers.mpboost import STEPS
 from sklearn_ltr.weak.stump import NO_GAIN
 

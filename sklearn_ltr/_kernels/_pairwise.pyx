@@ -281,6 +281,7 @@ def explicit_log_weights(
     const double[::1] scores,               # IN, (n_samples,)
     pairs,                                  # IN, (winner, loser, distance, pair offsets)
     const double[::1] log_query_weight,     # IN, (n_queries,)
+    const double[::1] log_pair_weight,      # IN, (n_pairs,), or empty for 0
     double[::1] log_weight,                 # OUT, (n_pairs,)
     double[::1] largest,                    # OUT, (n_queries,), -inf without pairs
     int n_threads,
@@ -298,6 +299,8 @@ def explicit_log_weights(
             log_weight[p] = log_query_weight[q] - distance[p] * (
                 scores[winner[p]] - scores[loser[p]]
             )
+            if log_pair_weight.shape[0] > 0:
+                log_weight[p] += log_pair_weight[p]
             most = max(most, log_weight[p])
         largest[q] = most
 

@@ -190,14 +190,15 @@ class ExplicitExponentialLoss:
         self.pairs = pairs
         self.n_pairs = pairs.n_pairs
         self.squared = squared
-        self._distance = np.empty(pairs.n_pairs)
-        for first in range(0, pairs.n_pairs, PAIRS_AT_ONCE):
+        self._distance = np.ones(pairs.n_pairs)  # of given preferences
+        for first in range(0, pairs.n_pairs if pairs.y is not None else 0, PAIRS_AT_ONCE):
             part = slice(first, first + PAIRS_AT_ONCE)
             self._distance[part] = distance(pairs.y[pairs.winner[part]], pairs.y[pairs.loser[part]])
         self.max_distance, self.min_distance = self._distance.max(), self._distance.min()
         self._log_query_weight = np.log(query_weight)
+        self._log_pair_weight = np.log(pairs.weight) if pairs.weight is not None else np.empty(0)
         self._weight = np.empty(pairs.n_pairs)  # times the squared distance if `squared`
-        self.potential, self.degree = np.empty(len(pairs.y)), np.empty(len(pairs.y))
+        self.potential, self.degree = np.empty((2, pairs.offsets[-1]))
         self._loss = np.empty(len(query_weight))
         longest = int(np.diff(pairs.offsets).max())
         self._buffer = np.empty((n_threads, longest * (longest + 1)))
@@ -206,7 +207,13 @@ class ExplicitExponentialLoss:
         pairs, n_threads = self.pairs, len(self._buffer)
         rows = pairs.winner, pairs.loser, self._distance, pairs.pair_offsets
         _pairwise.explicit_log_weights(
-            scores, rows, self._log_query_weight, self._weight, self._loss, n_threads
+            scores,
+            rows,
+            self._log_query_weight,
+            self._log_pair_weight,
+            self._weight,
+            self._loss,
+            n_threads,
         )
         self.log_scale = self._loss.max()
         _pairwise.explicit_potentials(

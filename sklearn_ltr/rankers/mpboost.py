@@ -12,7 +12,6 @@ from sklearn_ltr.base import check_positive, warn_caller
 from sklearn_ltr.boosting import NO_WEIGHT_LEFT, BoostedRanker
 from sklearn_ltr.labels import DISTANCES, directed_distance
 from sklearn_ltr.losses.pairwise import exponential_loss
-from sklearn_ltr.pairs import preference_pairs
 from sklearn_ltr.weak.stump import StumpSearch
 
 STEPS = ("paper", "newton", "exact")
@@ -212,7 +211,7 @@ class MPBoost(BoostedRanker):
 
     def _rounds(self, train):
         """Algorithm 1 of the paper, with its line numbers."""
-        S = preference_pairs(train.y, train.offsets, n_threads=train.n_threads)  # lines 1-2
+        S = train.pairs()  # lines 1-2
         dist = partial(
             directed_distance,  # eq. 6-8
             distance=self.distance,

@@ -6,7 +6,6 @@ import numpy as np
 
 from sklearn_ltr.boosting import NO_WEIGHT_LEFT, BoostedRanker
 from sklearn_ltr.losses.pairwise import exponential_loss
-from sklearn_ltr.pairs import preference_pairs
 from sklearn_ltr.weak.stump import StumpSearch
 
 # What each step maximises over the stumps.
@@ -159,7 +158,7 @@ class RankBoost(BoostedRanker):
 
     def _rounds(self, train):
         """Algorithm RankBoost of the paper."""
-        pairs = preference_pairs(train.y, train.offsets, n_threads=train.n_threads)
+        pairs = train.pairs()
         Z = exponential_loss(
             pairs, ones, train.query_weight, squared=False, n_threads=train.n_threads
         )

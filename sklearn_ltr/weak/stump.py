@@ -193,12 +193,23 @@ class StumpSearch:
             swept.append(slots)
             gains.append(gain)
             best = max(best, gains[-1].max())
-            tied = max(NO_GAIN * unit, best * (1 - TIE) - GAIN_ROUNDING * unit)
+            slack = GAIN_ROUNDING * unit
+            if self.criterion == "exponential":
+                # The smaller of the two sums is a difference here, and its square root counts.
+                slack = 4 * np.sqrt(best * slack)
+            tied = max(NO_GAIN * unit, best * (1 - TIE) - slack)
         if best < NO_GAIN * unit:
             return None
         slots, gains = np.concatenate(swept), np.concatenate(gains)
         # Slots ascend by feature, then threshold; missing values below come before above.
         row, side = np.nonzero(gains >= tied)
+        if self.criterion == "exponential":
+            found = np.array(
+                [self._exponential_gain(loss, slots[i], j) for i, j in zip(row, side, strict=True)]
+            )
+            gains[row, side] = found
+            kept = found >= found.max() * (1 - TIE) - GAIN_ROUNDING * unit
+            row, side = row[kept], side[kept]
         chosen = np.argmin(2 * slots[row] + side)
         return self._stump(
             slots[row[chosen]], bool(side[chosen]), gains[row[chosen], side[chosen]] / loss.total
@@ -245,6 +256,11 @@ class StumpSearch:
         # Their error is of the size of today's weights, and those may soon be far smaller.
         self._lower[slots] = np.maximum(den - ROUNDING * loss.degree.sum(), 0)
         return den
+
+    def _exponential_gain(self, loss, slot, missing_above):
+        """``den - sqrt(den**2 - num**2)`` of a candidate, from sums without differences."""
+        crossing = loss.crossing(self._stump(slot, bool(missing_above), 0.0).above(self.binned))
+        return (np.sqrt(crossing.agreeing.sum()) - np.sqrt(crossing.contrary.sum())) ** 2
 
     def _stump(self, slot, missing_above, gain):
         k = int(np.searchsorted(self._starts, slot, side="right")) - 1
