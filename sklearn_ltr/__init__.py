@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learning-to-rank estimators for scikit-learn."""
 
-from sklearn_ltr.rankers import MPBoost, RankBoost
+from sklearn_ltr.rankers import FRank, MPBoost, RankBoost
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["MPBoost", "RankBoost"]
+__all__ = ["FRank", "MPBoost", "RankBoost"]

@@ -52,6 +52,8 @@ class TrainingSet:
     loss : float
         Training loss at `scores`, set by each round before it yields.
     n_threads : int
+    preferences : Preferences or None
+        Given in the place of grades.
     """
 
     def __init__(self, data, binned, n_threads):
@@ -62,13 +64,14 @@ class TrainingSet:
         self.scores = np.zeros(len(data.y))
         self.loss = np.nan
         self.n_threads = n_threads
-        self._order, self._preferences = data.queries.order, data.preferences
+        self.preferences = data.preferences
+        self._order = data.queries.order
 
     def pairs(self):
         """Preference pairs, from grades or as given: GradedPairs or ExplicitPairs."""
-        if self._preferences is None:
+        if self.preferences is None:
             return preference_pairs(self.y, self.offsets, n_threads=self.n_threads)
-        return given_pairs(self._preferences, self._order, self.offsets, self.n_threads)
+        return given_pairs(self.preferences, self._order, self.offsets, self.n_threads)
 
 
 class Validation:

@@ -6,6 +6,7 @@
 computed from sums over its rows. `ExplicitPairs` lists them, for grades that hardly repeat.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -129,16 +130,64 @@ def preference_pairs(y, offsets, max_grades=MAX_GRADES, n_threads=1):
     return GradedPairs(grades, grade.astype(np.uint8), offsets, n_pairs)
 
 
-def list_pairs(y, offsets, n_threads=1):
-    """`preference_pairs`, listed whatever the number of grades: ExplicitPairs."""
+def list_pairs(y, offsets, n_threads=1, remedy=f"round `y` to at most {MAX_GRADES} grades"):
+    """`preference_pairs`, listed whatever the number of grades: ExplicitPairs.
+
+    `remedy` is what the error proposes where they are too many.
+    """
     grades, grade = np.unique(y, return_inverse=True)
     counts = count_pairs(grade, offsets, len(grades))
     n_pairs, longest = int(counts.sum()), int(np.diff(offsets).max())
-    _check_bytes(n_pairs, longest, n_threads, f"`y` has {len(grades)} distinct grades, which need")
+    what = f"`y` has {len(grades)} distinct grades, which need"
+    _check_bytes(n_pairs, longest, n_threads, what, remedy)
     winner, loser = np.empty((2, n_pairs), dtype=np.int32)
     _pairs.list_pairs(y, offsets, winner, loser)
     pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
     return ExplicitPairs(winner, loser, pair_offsets, offsets, y=y)
+
+
+def sample_pairs(y, offsets, max_per_query, seed):
+    """`list_pairs` with at most `max_per_query` pairs of a query, drawn at random: ExplicitPairs.
+
+    All pairs of a query are as likely. The draw depends on `seed` and the number of the query
+    alone, and takes memory for the pairs that are kept, not for all.
+    """
+    grades, grade = np.unique(y, return_inverse=True)
+    n_pairs = int(np.minimum(count_pairs(grade, offsets, len(grades)), max_per_query).sum())
+    if n_pairs * BYTES_PER_PAIR > MAX_BYTES:
+        raise ValueError(
+            f"max_pairs_per_query={max_per_query} leaves {n_pairs} pairs, which need "
+            f"{n_pairs * BYTES_PER_PAIR} bytes, more than the {MAX_BYTES} allowed; lower it."
+        )
+    winners, losers, counts = [], [], []
+    for q, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        ascending = np.argsort(y[start:stop], kind="stable")
+        ordered = y[start:stop][ascending]
+        lower = np.searchsorted(ordered, ordered)  # pairs that each row wins
+        last = np.cumsum(lower)
+        kept = _draw(int(last[-1]), max_per_query, np.random.default_rng([seed, q]))
+        winner = np.searchsorted(last, kept, side="right")
+        loser = kept - (last[winner] - lower[winner])
+        winners.append(start + ascending[winner])
+        losers.append(start + ascending[loser])
+        counts.append(len(kept))
+    winner, loser = (np.concatenate(rows).astype(np.int32) for rows in (winners, losers))
+    pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
+    return ExplicitPairs(winner, loser, pair_offsets, offsets, y=y)
+
+
+def _draw(n, k, rng):
+    """k of the numbers below n, ascending, or all of them if there are no more."""
+    if n <= k:
+        return np.arange(n)
+    if n <= 4 * k:
+        return np.sort(rng.permutation(n)[:k])
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < k:
+        drawn = np.concatenate([drawn, rng.integers(n, size=2 * k)])
+        _, first = np.unique(drawn, return_index=True)
+        drawn = drawn[np.sort(first)]
+    return np.sort(drawn[:k])
 
 
 def given_pairs(preferences, order, offsets, n_threads=1):
@@ -168,18 +217,18 @@ def given_pairs(preferences, order, offsets, n_threads=1):
     winner, loser, weight = winner[kept], loser[kept], preferences.weight[kept]
     sequence = np.lexsort((weight, loser, winner))
     winner, loser, weight = winner[sequence], loser[sequence], weight[sequence]
-    _check_bytes(len(winner), int(np.diff(offsets).max()), n_threads, "`preferences` need")
+    longest = int(np.diff(offsets).max())
+    _check_bytes(len(winner), longest, n_threads, "`preferences` need", "give fewer of them")
     pair_offsets = np.searchsorted(winner, offsets).astype(np.intp)
     return ExplicitPairs(winner, loser, pair_offsets, offsets, weight=weight)
 
 
-def _check_bytes(n_pairs, longest, n_threads, what):
+def _check_bytes(n_pairs, longest, n_threads, what, remedy):
     n_bytes = n_pairs * BYTES_PER_PAIR + 8 * n_threads * longest**2
     if n_bytes > MAX_BYTES:
         raise ValueError(
             f"{what} {n_pairs} listed pairs and {n_bytes} bytes, more than the {MAX_BYTES} "
-            f"allowed; round `y` to at most {MAX_GRADES} grades, or split long queries (the "
-            f"longest has {longest} rows)."
+            f"allowed; {remedy}, or split long queries (the longest has {longest} rows)."
         )
 
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rankers: one algorithm, one file, one class."""
 
+from sklearn_ltr.rankers.frank import FRank
 from sklearn_ltr.rankers.mpboost import MPBoost
 from sklearn_ltr.rankers.rankboost import RankBoost
 
-__all__ = ["MPBoost", "RankBoost"]
+__all__ = ["FRank", "MPBoost", "RankBoost"]
