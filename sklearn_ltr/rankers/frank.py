@@ -116,7 +116,7 @@ class FRank(BoostedRanker):
     -----
     Pairs of equal grades are left out: for them :math:`P^* = 1/2` would pull scores together that
     an order of the rows does not have to keep together, and they can outnumber the pairs that
-    say something. The paper trains without them, too.
+    say something.
 
     Missing values (NaN) go to the side of the threshold where they lower the loss more; if a
     feature had none in training, to the side of most training rows.
