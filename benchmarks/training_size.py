@@ -1,0 +1,201 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""NDCG@10 against the number of training queries, after Table 6 of FRank's paper.
+
+    python benchmarks/training_size.py --data DIR [--sets mq2007 synthetic] [--plot FILE] [--quick]
+
+DIR (or the environment variable SKLEARN_LTR_DATA) holds the folder `mq2007-agg`; "synthetic" is
+data of `make_ranking` and needs none. A seed orders the training queries, and a share is the first
+of that order, so that the shares of a seed are nested and all rankers see the same queries. The
+number of rounds is that of the highest NDCG@10 on the validation part; the test part is scored
+once. Neither part shrinks with the share. Nothing else is chosen: the rankers' defaults.
+
+Mean and standard deviation are over the seeds, which differ in the queries drawn and nothing else:
+the deviation does not include that of the test queries, and all queries are a single fit.
+"""
+
+import argparse
+import os
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from joblib import Parallel, delayed
+from sklearn.utils import Bunch
+
+import sklearn_ltr
+from sklearn_ltr import FRank, MPBoost, RankBoost
+from sklearn_ltr.datasets import load_letor_folds, make_ranking
+from sklearn_ltr.metrics import get_metric
+
+MODELS = {
+    "FRank": FRank(),
+    "RankBoost": RankBoost(step="exact"),
+    "MPBoost": MPBoost(),
+}
+
+SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
+METRIC = get_metric("ndcg@10", undefined="skip")
+
+# Okabe and Ito's colours and a marker each, so that colour is not all that tells lines apart.
+STYLES = [
+    ("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "v"),
+    ("#56B4E9", "P"), ("#000000", "X"),
+]  # fmt: skip
+
+
+def mq2007(data):
+    """First fold of MQ2007-agg: trains on S1 to S3, validates on S4, tests on S5."""
+    return next(iter(load_letor_folds(data / "mq2007-agg")))
+
+
+def synthetic(_):
+    X, y, groups = make_ranking(n_queries=3000, n_docs=20, n_features=20, random_state=0)
+    bounds = {"train": (0, 2000), "validation": (2000, 2500), "test": (2500, 3000)}
+    parts = {}
+    for name, (first, end) in bounds.items():
+        rows = (groups >= first) & (groups < end)
+        parts[name] = Bunch(X=X[rows], y=y[rows], groups=groups[rows])
+    return Bunch(**parts)
+
+
+SETS = {"mq2007": ("MQ2007-agg, fold 1", mq2007), "synthetic": ("make_ranking", synthetic)}
+
+
+def size(share, n_queries):
+    return max(1, round(share * n_queries))
+
+
+def fit_share(fold, model, share, seed, n_estimators):
+    """Test NDCG@10 at the rounds chosen, those rounds, and the seconds of the fit."""
+    train, validation, test = fold.train, fold.validation, fold.test
+    queries = np.unique(train.groups)
+    drawn = np.random.default_rng(seed).permutation(queries)[: size(share, len(queries))]
+    rows = np.isin(train.groups, drawn)
+    ranker = sklearn.clone(model).set_params(n_estimators=n_estimators, scoring=METRIC)
+    start = time.perf_counter()
+    ranker.fit(
+        train.X[rows],
+        train.y[rows],
+        groups=train.groups[rows],
+        X_val=validation.X,
+        y_val=validation.y,
+        groups_val=validation.groups,
+    )
+    seconds = time.perf_counter() - start
+    best = int(np.argmax(ranker.validation_score_))  # the fewest rounds of equals
+    scores = next(islice(ranker.staged_predict(test.X), best, None))
+    return METRIC(test.y, scores, test.groups), best + 1, seconds
+
+
+def run(name, data, n_seeds, n_estimators):
+    """Prints the tables of a set; returns the training queries, and values by model and share."""
+    title, load = SETS[name]
+    fold = load(data)
+    n_queries = [len(np.unique(fold[part].groups)) for part in ("train", "validation", "test")]
+    print(
+        f"\n{title}: {n_queries[0]}, {n_queries[1]} and {n_queries[2]} queries to train, validate "
+        f"and test, {len(fold.train.y)} training rows, {fold.train.X.shape[1]} features; rounds "
+        f"1..{n_estimators} by validation NDCG@10; {n_seeds} seeds"
+    )
+    # The longest fits first, so that no thread is left with one at the end.
+    tasks = [
+        (key, share, seed)
+        for share in sorted(SHARES, reverse=True)
+        for key in MODELS
+        for seed in range(1 if share == 1 else n_seeds)
+    ]
+    done = Parallel(n_jobs=2)(
+        delayed(fit_share)(fold, MODELS[key], share, seed, n_estimators)
+        for key, share, seed in tasks
+    )
+    fits = {(key, share): [] for key in MODELS for share in SHARES}
+    for (key, share, _), fit in zip(tasks, done, strict=True):
+        fits[key, share].append(fit)
+
+    sizes = [size(share, n_queries[0]) for share in SHARES]
+    print("\nTest NDCG@10, mean (standard deviation)")
+    print(f"{'training queries':<18}" + "".join(f"{n:>20}" for n in sizes))
+    for key in MODELS:
+        cells = []
+        for share in SHARES:
+            values = [fit[0] for fit in fits[key, share]]
+            deviation = f"({np.std(values, ddof=1):.4f})" if len(values) > 1 else "(-)"
+            cells.append(f"{np.mean(values):.4f} {deviation:>8}")
+        print(f"{key:<18}" + "".join(f"{cell:>20}" for cell in cells))
+    print(f"Rounds chosen, by seed; mean seconds of a fit of {n_estimators} rounds, 1 thread")
+    for key in MODELS:
+        cells = []
+        for share in SHARES:
+            rounds = "/".join(str(fit[1]) for fit in fits[key, share])
+            cells.append(f"{rounds} {np.mean([fit[2] for fit in fits[key, share]]):5.1f}")
+        print(f"{key:<18}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
+    values = {key: [[fit[0] for fit in fits[key, share]] for share in SHARES] for key in MODELS}
+    return sizes, values
+
+
+def plot(results, file):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    fig, axes = plt.subplots(
+        1, len(results), figsize=(4.8 * len(results), 3.8), squeeze=False, layout="constrained"
+    )
+    for ax, (name, (sizes, values)) in zip(axes[0], results.items(), strict=True):
+        for i, (key, by_share) in enumerate(values.items()):
+            color, marker = STYLES[i % len(STYLES)]
+            deviations = [np.std(v, ddof=1) if len(v) > 1 else 0 for v in by_share]
+            ax.errorbar(
+                np.array(sizes) * 1.03 ** (i - (len(values) - 1) / 2),  # bars side by side
+                [np.mean(v) for v in by_share],
+                yerr=deviations,
+                color=color,
+                marker=marker,
+                markersize=5,
+                linewidth=1.5,
+                capsize=2,
+                label=key,
+            )
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(sizes, [str(n) for n in sizes])
+        ax.minorticks_off()
+        ax.set_title(SETS[name][0])
+        ax.set_xlabel("training queries")
+        ax.grid(alpha=0.3)
+    axes[0, 0].set_ylabel("test NDCG@10, mean ± standard deviation")
+    axes[0, -1].legend(loc="lower right", frameon=False)
+    fig.savefig(file, dpi=150)
+    print(f"\nplot written to {file}")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"))
+    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    parser.add_argument("--seeds", type=int, default=3, help="draws of a share (default 3)")
+    parser.add_argument("--rounds", type=int, default=200, help="most rounds (default 200)")
+    parser.add_argument("--plot", metavar="FILE", help="write the learning curves here")
+    parser.add_argument("--quick", action="store_true", help="10 rounds, to see that it runs")
+    args = parser.parse_args()
+    if args.data is None and "mq2007" in args.sets:
+        parser.error("give --data, set SKLEARN_LTR_DATA or ask for --sets synthetic")
+    data = None if args.data is None else Path(args.data)
+    print(
+        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
+        f"numpy {np.__version__}, Python {sys.version.split()[0]}, {time.strftime('%d %b %Y')}"
+    )
+    rounds = 10 if args.quick else args.rounds
+    results = {name: run(name, data, args.seeds, rounds) for name in args.sets}
+    if args.plot:
+        plot(results, args.plot)
+
+
+if __name__ == "__main__":
+    main()
