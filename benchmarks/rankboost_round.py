@@ -4,7 +4,7 @@
 
     python benchmarks/rankboost_round.py [--rows 100000] [--threads 1 2] [--no-rounds] [--growth]
 
-RankLib (Java) is not built here, so that its rate is a figure quoted from the project's issue 3 and
+RankLib (Java) is not built here, so that its rate is a figure quoted from earlier measurements and
 not measured: about 130 ns for each row, feature and round, at 10 thresholds a feature. It is set
 against 255 here. What is measured beside us is the usual implementation in NumPy, on listed pairs
 and the same bins: the potential of each row from the pairs, its histogram for each feature, and for
@@ -125,8 +125,8 @@ def rounds_table(args):
         f"{len(np.unique(y))} grades, {n_pairs} pairs, {MAX_BINS} bins"
     )
     print(
-        f"RankLib: {RANKLIB_NS:g} ns a row, feature and round at 10 thresholds, QUOTED from the "
-        "project's issue 3, not measured"
+        f"RankLib: {RANKLIB_NS:g} ns a row, feature and round at 10 thresholds, QUOTED from "
+        "measurements elsewhere, not measured here"
     )
     print(
         f"{'ns a row, feature and round':<34}{'wall':>9}{'range':>16}{'CPU':>9}"
@@ -208,7 +208,7 @@ def main():
     )
     jar = find_ranklib()
     print(
-        "RankLib: no jar in ~/.m2 or /usr/share/java, and none can be fetched here: not run"
+        "RankLib: no jar in ~/.m2 or /usr/share/java: not run"
         if jar is None
         else f"RankLib: found {jar}, but this script does not run it"
     )
