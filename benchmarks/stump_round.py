@@ -95,8 +95,11 @@ class Stopwatch:
         return (marks[-1] - marks[0]) / (len(marks) - 1)
 
 
-class TimedMPBoost(MPBoost):
-    """Notes when each round is asked for; the time between includes all that `fit` does."""
+class Timed:
+    """Mixed into a boosted ranker, notes when each round is asked for.
+
+    The time between includes all that `fit` does.
+    """
 
     def _rounds(self, train):
         for number, terms in enumerate(super()._rounds(train)):
@@ -110,6 +113,10 @@ class TimedMPBoost(MPBoost):
         super().fit(*args, **kwargs)
         self.watch.mark()
         return self
+
+
+class TimedMPBoost(Timed, MPBoost):
+    pass
 
 
 def time_mpboost(data, n_rounds, n_threads, **params):

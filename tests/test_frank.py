@@ -451,7 +451,7 @@ def test_both_sweeps_give_the_same_model(problem, target):
     params = {"n_estimators": 5, "target_probability": target}
     dense = fit(problem, **params)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sklearn_ltr.losses.fidelity.SPARSE", 10.0)
+        patch.setattr("sklearn_ltr.losses.pairwise.SPARSE", 10.0)
         sparse = fit(problem, **params)
     assert_array_equal(dense.train_loss_, sparse.train_loss_)
     assert_array_equal(dense.predict(problem.X), sparse.predict(problem.X))

@@ -4,18 +4,14 @@
 
 import numpy as np
 
-from sklearn_ltr._kernels import _fidelity, _pairwise
+from sklearn_ltr._kernels import _fidelity
+from sklearn_ltr.losses.pairwise import PairSweep
 
 # The second derivative of 1 / sqrt(1 + exp(-o)) is at most this.
 LARGEST_CURVATURE = 0.05
 
 # Its derivative is at most half of this.
 LARGEST_WEIGHT = 0.385
-
-# Queries whose pairs fill less than this share of rows squared are swept pair by pair, as are those
-# of which a matrix would take more than this many bytes.
-SPARSE = 0.02
-LARGEST_MATRIX = 2**29
 
 
 class PairSums:
@@ -32,30 +28,14 @@ class PairSums:
         The numbers that `sweep` sums over the pairs that each threshold cuts.
     """
 
-    def __init__(self, pairs, buffer, n_threads):
+    def __init__(self, pairs, sweep):
         self.potential, self.degree = np.zeros((2, int(pairs.offsets[-1])))
         self.weight = np.zeros(pairs.n_pairs)
-        self._pairs = pairs
-        self._buffer = buffer
-        self._n_threads = n_threads
+        self._sweep = sweep
 
     def sweep(self, features, codes, order, delta):
         """See `GradedExponentialLoss.sweep`."""
-        pairs = self._pairs
-        if self._buffer is None:
-            rows = pairs.winner, pairs.loser, pairs.pair_offsets
-            _fidelity.sparse_sweep(features, codes, rows, self.weight, delta, self._n_threads)
-            return
-        _pairwise.explicit_sweep(
-            features,
-            codes,
-            order,
-            (pairs.winner, pairs.loser, self.weight, pairs.pair_offsets),
-            pairs.offsets,
-            self.degree,
-            self._buffer,
-            delta,
-        )
+        self._sweep(self.weight, self.degree, features, codes, order, delta)
 
 
 class FidelityLoss:
@@ -107,14 +87,8 @@ class FidelityLoss:
         self._sums = np.empty((len(counts), 3))
         self._factors = np.empty((2, int(pairs.offsets[-1])))
         self._x = np.empty(pairs.n_pairs)
-        # Matrices of the queries' weights, where these are not nearly empty.
-        sizes = np.diff(pairs.offsets).astype(np.int64)
-        longest = int(sizes.max())
-        filled = 2 * pairs.n_pairs / (sizes**2).sum()
-        dense = filled >= SPARSE and 8 * longest**2 <= LARGEST_MATRIX
-        self._buffer = np.empty((n_threads, longest * (longest + 1))) if dense else None
-        self.weights = PairSums(pairs, self._buffer, n_threads)
-        self._parts = PairSums(pairs, self._buffer, n_threads)
+        sweep = PairSweep(pairs, n_threads)
+        self.weights, self._parts = PairSums(pairs, sweep), PairSums(pairs, sweep)
 
     def shares(self):
         """D of the pairs: PairSums that are valid until the next call for any."""

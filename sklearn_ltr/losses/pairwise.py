@@ -13,6 +13,46 @@ from sklearn_ltr.pairs import GradedPairs
 PAIRS_AT_ONCE = 2**20
 
 
+# Queries whose pairs fill less than this share of rows squared are swept pair by pair, as are those
+# of which a matrix would take more than this many bytes.
+SPARSE = 0.02
+LARGEST_MATRIX = 2**29
+
+
+class PairSweep:
+    """Sums weights of listed pairs over those that each threshold of a feature cuts.
+
+    By rows of the weight matrix of each query, or pair by pair where matrices would be nearly empty
+    or very large.
+
+    Parameters
+    ----------
+    pairs : ExplicitPairs
+    n_threads : int
+    """
+
+    def __init__(self, pairs, n_threads):
+        self._pairs = pairs
+        self._n_threads = n_threads
+        sizes = np.diff(pairs.offsets).astype(np.int64)
+        longest = int(sizes.max())
+        filled = 2 * pairs.n_pairs / (sizes**2).sum()
+        dense = filled >= SPARSE and 8 * longest**2 <= LARGEST_MATRIX
+        self._buffer = np.empty((n_threads, longest * (longest + 1))) if dense else None
+
+    def __call__(self, weight, degree, features, codes, order, delta):
+        """Sweep weights (n_pairs,) of row sums `degree`, as `GradedExponentialLoss.sweep`."""
+        pairs = self._pairs
+        if self._buffer is None:
+            rows = pairs.winner, pairs.loser, pairs.pair_offsets
+            _pairwise.sparse_sweep(features, codes, rows, weight, delta, self._n_threads)
+            return
+        rows = pairs.winner, pairs.loser, weight, pairs.pair_offsets
+        _pairwise.explicit_sweep(
+            features, codes, order, rows, pairs.offsets, degree, self._buffer, delta
+        )
+
+
 class Crossing(NamedTuple):
     """Weights of the pairs that a split separates.
 
@@ -200,11 +240,11 @@ class ExplicitExponentialLoss:
         self._weight = np.empty(pairs.n_pairs)  # times the squared distance if `squared`
         self.potential, self.degree = np.empty((2, pairs.offsets[-1]))
         self._loss = np.empty(len(query_weight))
-        longest = int(np.diff(pairs.offsets).max())
-        self._buffer = np.empty((n_threads, longest * (longest + 1)))
+        self._n_threads = n_threads
+        self._sweep = PairSweep(pairs, n_threads)
 
     def update(self, scores):
-        pairs, n_threads = self.pairs, len(self._buffer)
+        pairs, n_threads = self.pairs, self._n_threads
         rows = pairs.winner, pairs.loser, self._distance, pairs.pair_offsets
         _pairwise.explicit_log_weights(
             scores,
@@ -240,14 +280,4 @@ class ExplicitExponentialLoss:
         return Crossing(distance, weight * agrees, weight * ~agrees)
 
     def sweep(self, features, codes, order, delta):
-        pairs = self.pairs
-        _pairwise.explicit_sweep(
-            features,
-            codes,
-            order,
-            (pairs.winner, pairs.loser, self._weight, pairs.pair_offsets),
-            pairs.offsets,
-            self.degree,
-            self._buffer,
-            delta,
-        )
+        self._sweep(self._weight, self.degree, features, codes, order, delta)
