@@ -6,18 +6,21 @@ A threshold separates ``x <= threshold`` from ``x > threshold``; the code of a v
 of thresholds below it. A missing value has a code of its own, one above the last.
 """
 
-from itertools import pairwise
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_ltr._kernels import _binning
+from sklearn_ltr._kernels import _binning, _sorting
 
 MAX_BINS = 65_535  # codes of 16 bits, less one for missing values
 
 # Quantiles of more rows than this are those of every n-th row.
 QUANTILE_ROWS = 200_000
+
+# Bins of the adaptive rule are this long, or this times the least power of two that will do.
+SHORTEST_BIN = 1e-8
 
 
 class BinnedMatrix:
@@ -58,8 +61,13 @@ class Binner:
     Parameters
     ----------
     max_bins : int or None, default=255
-        Most bins a feature may have. A feature with more distinct values is cut at quantiles. None
-        keeps every distinct value.
+        Most bins a feature may have. None keeps every distinct value, whatever the rule.
+    rule : {"quantile", "adaptive"}, default="quantile"
+        With "quantile", a feature with more distinct values than `max_bins` is cut at quantiles.
+        "adaptive" is the rule of McRank's Appendix I, which looks at the distinct values only, not
+        at how many rows have them: a bin starts at the smallest value that is in no bin yet and
+        takes in all values that are no more than a length above it. The length starts at 1e-8 and
+        is doubled until there are at most `max_bins` bins.
 
     Attributes
     ----------
@@ -68,10 +76,11 @@ class Binner:
     n_bins_ : ndarray of shape (n_features,), dtype intp
     """
 
-    def __init__(self, max_bins=255):
+    def __init__(self, max_bins=255, rule="quantile"):
         self.max_bins = max_bins
+        self.rule = rule
 
-    def fit(self, X, rows, n_threads=1):
+    def fit(self, X, rows, n_threads=1, weight=None):
         """Choose thresholds.
 
         Parameters
@@ -79,35 +88,68 @@ class Binner:
         X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float32 or float64
         rows : ndarray, dtype intp
             The rows to learn from, in an order that does not depend on the order of `X`.
+        n_threads : int, default=1
+        weight : ndarray of shape (len(rows),), dtype float64, default=None
+            Positive: how many rows a row counts for in quantiles. The adaptive rule ignores it.
 
         Raises
         ------
         ValueError
             If `max_bins` is None and a feature has more than 65,535 distinct values.
         """
-        sample = rows
-        if self.max_bins is not None and len(rows) > QUANTILE_ROWS:
-            sample = rows[:: -(-len(rows) // QUANTILE_ROWS)]
-        features = np.arange(X.shape[1])
-        self.thresholds_ = self._cut(X, sample, features, n_threads)
-        if len(sample) < len(rows):
+        by_quantiles = self.max_bins is not None and self.rule == "quantile"
+        weight = _in_units(weight) if by_quantiles and weight is not None else None
+        sample, counts = _sample(rows, weight) if by_quantiles else (rows, None)
+        self.thresholds_ = self._cut(X, sample, counts, np.arange(X.shape[1]), n_threads)
+        if sample is not rows:
             # A sample may miss rare values of a feature that has few.
             few = np.flatnonzero([len(t) + 1 < self.max_bins for t in self.thresholds_])
-            for k, thresholds in zip(few, self._cut(X, rows, few, n_threads), strict=True):
+            for k, thresholds in zip(few, self._cut(X, rows, weight, few, n_threads), strict=True):
                 self.thresholds_[k] = thresholds
         self.n_bins_ = np.array([len(t) + 1 for t in self.thresholds_], dtype=np.intp)
         return self
 
-    def _cut(self, X, rows, features, n_threads):
+    def _cut(self, X, rows, weight, features, n_threads):
         """Thresholds of some features at the values of some rows."""
         if sparse.issparse(X):
-            columns = _sparse_columns(X[rows][:, features].tocsc())
-        else:
-            columns = _dense_columns(X, rows, features)
-        return Parallel(n_jobs=n_threads, prefer="threads")(
-            delayed(_thresholds)(column, self.max_bins, k)
-            for k, column in zip(features, columns, strict=True)
+            X = X[rows].tocsc()
+        # Neighbouring columns share cache lines, but columns of many rows take much memory.
+        at_once = 8 if len(features) == X.shape[1] and len(rows) <= QUANTILE_ROWS else 1
+        blocks = [features[i : i + at_once] for i in range(0, len(features), at_once)]
+        thresholds = Parallel(n_jobs=n_threads, prefer="threads")(
+            delayed(self._cut_block)(X, rows, weight, block) for block in blocks
         )
+        return list(chain.from_iterable(thresholds))
+
+    def _cut_block(self, X, rows, weight, features):
+        """`_cut` of neighbouring features, one after the other."""
+        columns = _sparse_columns if sparse.issparse(X) else _dense_columns
+        return [
+            self._thresholds(k, *_distinct(*column))
+            for k, column in zip(features, columns(X, rows, weight, features), strict=True)
+        ]
+
+    def _thresholds(self, feature, distinct, weight_up_to):
+        """Thresholds of one feature, by its distinct values and the weight up to each."""
+        if self.max_bins is None and len(distinct) > MAX_BINS:
+            raise ValueError(
+                f"max_bins=None keeps every distinct value, but feature {feature} has "
+                f"{len(distinct)}; at most {MAX_BINS} are possible. Set `max_bins`."
+            )
+        # Where each bin but the first starts.
+        if self.max_bins is not None and self.rule == "adaptive":
+            right = _adaptive_bins(distinct, self.max_bins)[1:]
+        elif self.max_bins is None or len(distinct) <= self.max_bins:
+            right = np.arange(1, len(distinct))
+        else:
+            # Bins 1..c end with the value of row number floor(c n / max_bins), counted from one:
+            # the first that more than c n / max_bins - 1 rows reach.
+            cuts = weight_up_to[-1] * np.arange(1, self.max_bins) / self.max_bins - 1
+            right = np.unique(np.searchsorted(weight_up_to, cuts, side="right")) + 1
+            right = right[right < len(distinct)]
+        low, high = distinct[right - 1].astype(np.float64), distinct[right].astype(np.float64)
+        middle = 0.5 * low + 0.5 * high  # the sum of two large values could overflow
+        return np.where((low <= middle) & (middle < high), middle, low)
 
     def transform(self, X, rows, n_threads=1):
         """Code rows of `X`.
@@ -121,59 +163,110 @@ class Binner:
         dtype, width = (np.uint8, 8) if self.n_bins_.max() <= 255 else (np.uint16, 4)
         n_blocks = -(-X.shape[1] // width)
         codes = np.zeros((n_blocks, len(rows), width), dtype=dtype)
-        starts = np.concatenate(([0], np.cumsum(self.n_bins_ - 1))).astype(np.intp)
-        thresholds = np.concatenate([*self.thresholds_, [0.0]])  # never empty
+        # Infinity after the thresholds makes the code of NaN, which is above all, one more.
+        cuts = np.concatenate([np.append(t, np.inf) for t in self.thresholds_])
+        keys = np.empty(len(cuts), dtype=np.uint64)
+        _binning.keys_of(cuts, keys)
+        starts = np.concatenate(([0], np.cumsum(self.n_bins_)))
         if sparse.issparse(X):
             index_type = np.intc if X.indices.dtype.itemsize == 4 else np.longlong
-            zero_codes = [np.searchsorted(t, 0.0, side="left") for t in self.thresholds_]
+            zero_codes = np.zeros((n_blocks, width), dtype=dtype)
+            zero_codes.flat[: X.shape[1]] = [np.searchsorted(t, 0.0) for t in self.thresholds_]
             _binning.bin_csr(
                 X.data,
                 X.indices.astype(index_type, copy=False),
                 X.indptr.astype(index_type, copy=False),
                 rows,
-                thresholds,
+                keys,
                 starts,
-                np.array(zero_codes, dtype=dtype),
+                zero_codes,
                 codes,
                 n_threads,
             )
         else:
-            _binning.bin_dense(X, rows, thresholds, starts, codes, n_threads)
+            _binning.bin_dense(X, rows, keys, starts, codes, n_threads)
         return BinnedMatrix(codes, self)
 
 
-def _dense_columns(X, rows, features, at_once=16):
-    """Columns of the rows; some are gathered together, since they share cache lines."""
-    for first in range(0, len(features), at_once):
-        together = features[first : first + at_once]
-        if together[-1] - together[0] == len(together) - 1:
-            yield from np.ascontiguousarray(X[rows, together[0] : together[-1] + 1].T)
+def _in_units(weight):
+    """Weights as they are, or as multiples of their mean where that is less than one.
+
+    They are rounded to a grid so fine that whole numbers are on it, and so coarse that sums are
+    exact and hence do not depend on the order.
+    """
+    total = weight.sum()
+    weight = weight / max(min(1.0, total / len(weight)), 2.0**-47 * total)
+    grid = 2.0 ** (np.frexp(weight.sum())[1] - 48)
+    return np.maximum(np.rint(weight / grid), 1) * grid
+
+
+def _sample(rows, weight):
+    """Rows to take quantiles of, every n-th, and how often each is taken, or as many as given."""
+    total = len(rows) if weight is None else weight.sum()
+    if total <= QUANTILE_ROWS:
+        return rows, weight
+    step = -(-total // QUANTILE_ROWS)
+    if weight is None:
+        return rows[::step].copy(), None
+    taken = np.searchsorted(np.cumsum(weight), np.arange(0, total, step), side="right")
+    taken, counts = np.unique(taken, return_counts=True)
+    return rows[taken], counts.astype(np.float64)
+
+
+def _dense_columns(X, rows, weight, features):
+    """Values, their weights and the weight of absent zeros for each of neighbouring features."""
+    columns = np.empty((len(features), len(rows)), dtype=X.dtype)
+    _binning.gather(X, rows, features[0], columns)
+    for column in columns:
+        yield column, weight, 0
+
+
+def _sparse_columns(X, rows, weight, features):
+    """`_dense_columns` of a CSC matrix that has just the rows."""
+    total = len(rows) if weight is None else weight.sum()
+    for k in features:
+        cells = slice(X.indptr[k], X.indptr[k + 1])
+        data = X.data[cells]
+        if weight is None:
+            yield data, None, total - len(data)
         else:
-            yield from (X[rows, k] for k in together)
+            present = weight[X.indices[cells]]
+            yield data, present, total - present.sum()
 
 
-def _sparse_columns(X):
-    """Columns of a CSC matrix, as values in any order."""
-    for start, stop in pairwise(X.indptr):
-        data = X.data[start:stop]
-        yield np.concatenate([data, np.zeros(X.shape[0] - len(data), dtype=data.dtype)])
+def _distinct(values, weight, absent):
+    """Distinct values in ascending order, without NaN, and the weight up to each.
 
-
-def _thresholds(values, max_bins, feature):
-    """Thresholds of one feature: between all distinct values, or at quantiles."""
-    values = np.sort(values[~np.isnan(values)]).astype(np.float64)
-    distinct = values[np.concatenate(([True], values[1:] != values[:-1]))[: len(values)]]
-    if max_bins is None and len(distinct) > MAX_BINS:
-        raise ValueError(
-            f"max_bins=None keeps every distinct value, but feature {feature} has {len(distinct)}; "
-            f"at most {MAX_BINS} are possible. Set `max_bins`."
-        )
-    if max_bins is None or len(distinct) <= max_bins:
-        right = np.arange(1, len(distinct))
+    `values` are overwritten. A zero of weight `absent` comes on top of them.
+    """
+    present = ~np.isnan(values)
+    if not present.all():
+        values = values[present]
+        weight = None if weight is None else weight[present]
+    if weight is None:
+        bits = values.view(f"u{values.itemsize}")
+        _sorting.sort_floats(bits, np.empty_like(bits))
     else:
-        last_below = values[len(values) * np.arange(1, max_bins) // max_bins - 1]
-        right = np.unique(np.searchsorted(distinct, last_below, side="right"))
-        right = right[right < len(distinct)]
-    low, high = distinct[right - 1], distinct[right]
-    middle = 0.5 * low + 0.5 * high  # the sum of two large values could overflow
-    return np.where((low <= middle) & (middle < high), middle, low)
+        order = np.argsort(values)
+        values, weight = values[order], np.cumsum(weight[order])
+    is_last = np.ones(len(values), dtype=bool)
+    is_last[:-1] = values[1:] != values[:-1]
+    last = np.flatnonzero(is_last)
+    distinct = values[last]
+    up_to = last + 1 if weight is None else weight[last]
+    if absent:
+        at = np.searchsorted(distinct, 0)
+        if at == len(distinct) or distinct[at] != 0:
+            distinct = np.insert(distinct, at, 0)
+            up_to = np.insert(up_to, at, up_to[at - 1] if at else 0)
+        up_to[at:] += absent
+    return distinct, up_to
+
+
+def _adaptive_bins(distinct, max_bins):
+    """Where McRank's bins start among distinct values."""
+    starts = np.empty(max_bins, dtype=np.intp)
+    length = SHORTEST_BIN
+    while (n_bins := _sorting.bins_of_length(distinct, length, starts)) > max_bins:
+        length *= 2
+    return starts[:n_bins]

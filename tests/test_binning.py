@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Thresholds and codes."""
 
+import tracemalloc
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from sklearn_ltr import binning as module
@@ -21,10 +24,15 @@ awkward = st.one_of(
 )
 
 
-def fit_transform(X, max_bins=None, **options):
+def fit_transform(X, max_bins=None, rule="quantile", **options):
     rows = np.arange(X.shape[0])
-    binner = Binner(max_bins).fit(X, rows, **options)
+    binner = Binner(max_bins, rule).fit(X, rows, **options)
     return binner, binner.transform(X, rows, **options)
+
+
+def check_same_thresholds(one, two):
+    for a, b in zip(one.thresholds_, two.thresholds_, strict=True):
+        assert_array_equal(a, b)
 
 
 def codes_of(binned):
@@ -87,6 +95,115 @@ def test_even_quantiles():
     binner, binned = fit_transform(x[:, None], 10)
     assert_array_equal(binner.thresholds_[0], np.arange(99.5, 900, 100))
     assert_array_equal(np.bincount(binned.column(0)), np.full(10, 100))
+
+
+def adaptive_bins(values, max_bins):
+    """McRank's rule to the letter, value by value."""
+    length = 1e-8
+    while True:
+        bins = []
+        for value in sorted(values):
+            if bins and value - bins[-1][0] <= length:
+                bins[-1].append(value)
+            else:
+                bins.append([value])
+        if len(bins) <= max_bins:
+            return bins
+        length *= 2
+
+
+@settings(max_examples=150)
+@given(
+    x=hnp.arrays(
+        float,
+        st.integers(1, 40),
+        elements=st.one_of(
+            awkward,
+            st.integers(-20, 20).map(float),
+            st.integers(0, 9).map(lambda k: 1e12 + k),
+            st.integers(-9, 9).map(lambda k: 4e-9 * k),
+        ),
+    ),
+    max_bins=st.integers(2, 12),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_adaptive_rule(x, max_bins, dtype):
+    with np.errstate(over="ignore"):
+        x = x.astype(dtype)
+    x[np.isinf(x)] = 0
+    binner, binned = fit_transform(x[:, None], max_bins, rule="adaptive")
+    bins = adaptive_bins(x[~np.isnan(x)].tolist(), max_bins)
+    (thresholds,) = binner.thresholds_
+    assert binner.n_bins_.tolist() == [max(len(bins), 1)]
+    for left, threshold, right in zip(bins, thresholds, bins[1:], strict=False):
+        assert left[-1] <= threshold < right[0]
+        assert threshold == pytest.approx(left[-1] / 2 + right[0] / 2, rel=1e-15, abs=1e-323)
+    for number, values in enumerate(bins):
+        assert (binned.column(0)[np.isin(x, values)] == number).all()
+    check_codes(x, thresholds, binned.column(0))
+
+
+def test_adaptive_bins_of_many_values():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=3000), 1e12 + rng.integers(0, 10**9, 3000)])
+    X = np.column_stack([X, np.exp(5 * X[:, 0])])
+    binner = Binner(255, "adaptive").fit(X, np.arange(3000))
+    for x, thresholds in zip(X.T, binner.thresholds_, strict=True):
+        bins = adaptive_bins(x.tolist(), 255)
+        expected = [(a[-1] + b[0]) / 2 for a, b in pairwise(bins)]
+        assert_array_equal(thresholds, expected)
+    # How often a value is there does not matter.
+    rows = np.repeat(np.arange(3000), rng.integers(1, 4, 3000))
+    check_same_thresholds(binner, Binner(255, "adaptive").fit(X, rows))
+    weight = rng.uniform(0.1, 9, 3000)
+    check_same_thresholds(binner, Binner(255, "adaptive").fit(X, np.arange(3000), weight=weight))
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    max_bins=st.sampled_from([2, 3, 7, 20, 255, None]),
+    convert=st.sampled_from([np.asarray, sparse.csr_matrix]),
+)
+def test_weight_repeats_a_row(sampled, seed, max_bins, convert):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 120))
+    X = np.column_stack([rng.normal(size=n), rng.integers(-9, 30, n), rng.integers(0, 3, n)])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    rows = rng.permutation(n)
+    count = rng.integers(1, 6, n)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "QUANTILE_ROWS", 50 if sampled else 200_000)
+        repeated = Binner(max_bins).fit(X, np.repeat(rows, count))
+        weighted = Binner(max_bins).fit(convert(X), rows, weight=count.astype(float))
+        check_same_thresholds(repeated, weighted)
+        # Equal weights below one are as good as none.
+        plain = Binner(max_bins).fit(X, rows)
+        check_same_thresholds(plain, Binner(max_bins).fit(X, rows, weight=np.full(n, 0.1)))
+
+
+def test_fractional_weights():
+    rng = np.random.default_rng(0)
+    n = 5000
+    X = np.column_stack([rng.normal(size=n), rng.integers(0, 700, n)])
+    weight = rng.lognormal(size=n) / 4
+    assert weight.mean() < 1
+    binner = Binner(50).fit(X, np.arange(n), weight=weight)
+    # Each bin has its share of the weight, give or take a row, here copies of one number.
+    for x, thresholds, copies in zip(X.T, binner.thresholds_, [1, 30], strict=True):
+        shares = np.bincount(np.searchsorted(thresholds, x), weight) / weight.sum()
+        assert len(shares) == 50
+        assert np.abs(shares - 1 / 50).max() < copies * weight.max() / weight.sum()
+    # Neither the order of the rows nor a factor changes a bit.
+    order = rng.permutation(n)
+    check_same_thresholds(binner, Binner(50).fit(X, order, weight=weight[order]))
+    check_same_thresholds(binner, Binner(50).fit(X, np.arange(n), weight=weight / 1024))
+    # Weights of any size do no harm.
+    large = Binner(50).fit(X, np.arange(n), weight=weight * 1e9)  # sampled, so nearly the same
+    assert_allclose(large.thresholds_[0], binner.thresholds_[0], atol=0.01)
+    extreme = 10.0 ** rng.integers(-300, 300, n)
+    assert (Binner(50).fit(X, np.arange(n), weight=extreme).n_bins_ > 1).all()
 
 
 @pytest.mark.parametrize(
@@ -157,17 +274,27 @@ def test_number_of_bins_and_type_of_codes(n_distinct, max_bins, n_bins, dtype):
     assert_array_equal(binned.column(0)[:-1], expected)
 
 
-def test_too_many_distinct_values():
+@pytest.mark.parametrize(("n_distinct", "n_bins"), [(65_535, 65_535), (65_536, 32_768)])
+def test_most_adaptive_bins(n_distinct, n_bins):
+    x = np.random.default_rng(0).permutation(n_distinct).astype(float)
+    binner, binned = fit_transform(x[:, None], 65_535, rule="adaptive")
+    assert binner.n_bins_.tolist() == [n_bins]
+    assert_array_equal(binned.column(0), x // (n_distinct / n_bins))
+
+
+@pytest.mark.parametrize("rule", ["quantile", "adaptive"])
+def test_too_many_distinct_values(rule):
     X = np.zeros((65_536, 2))
     X[:, 1] = np.arange(65_536)
     with pytest.raises(ValueError, match=r"max_bins=None.*feature 1 has 65536.*65535.*`max_bins`"):
-        fit_transform(X)
+        fit_transform(X, rule=rule)
 
 
+@pytest.mark.parametrize("rule", ["quantile", "adaptive"])
 @pytest.mark.parametrize("max_bins", [None, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
-def test_sparse_equals_dense(max_bins, dtype, index_type):
+def test_sparse_equals_dense(rule, max_bins, dtype, index_type):
     rng = np.random.default_rng(0)
     X = rng.integers(-3, 4, (50, 11)) * (rng.random((50, 11)) < 0.4).astype(dtype)
     X = X.astype(dtype)
@@ -176,12 +303,17 @@ def test_sparse_equals_dense(max_bins, dtype, index_type):
     X[:, 4] = np.nan
     X[rng.random(X.shape) < 0.05] = np.nan
     X[10:13] = 0
+    X[:, 10] = np.abs(X[:, 10])  # zero is the smallest
     S = sparse.csr_array(X)
     S.indices, S.indptr = S.indices.astype(index_type), S.indptr.astype(index_type)
+    S.data[:5] = 0  # stored zeros
+    X = S.toarray()
     rows = rng.permutation(50)[:40]
-    dense, other = Binner(max_bins).fit(X, rows), Binner(max_bins).fit(S, rows)
-    for one, two in zip(dense.thresholds_, other.thresholds_, strict=True):
-        assert_array_equal(one, two)
+    for weight in (rng.uniform(0.5, 3, 40), None):
+        dense = Binner(max_bins, rule).fit(X, rows, weight=weight)
+        other = Binner(max_bins, rule).fit(S, rows, weight=weight)
+        check_same_thresholds(dense, other)
+        check_same_thresholds(other, Binner(max_bins, rule).fit(S, rows, 2, weight))
     for chosen in (rows, np.arange(50)):
         expected = dense.transform(X, chosen).codes
         assert_array_equal(other.transform(S, chosen).codes, expected)
@@ -239,3 +371,24 @@ def test_rare_values_of_many_rows(convert):
     assert_array_equal(binner.n_bins_, [2, 255])
     assert_array_equal(binner.thresholds_[0], [0.5])
     assert_array_equal(binner.transform(convert(X), np.arange(n)).column(0), X[:, 0])
+
+
+def peak_memory(X, max_bins):
+    tracemalloc.start()
+    try:
+        rows = np.arange(X.shape[0])
+        binned = Binner(max_bins).fit(X, rows).transform(X, rows)
+        return tracemalloc.get_traced_memory()[1], binned.codes.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_float_copy():
+    """Beside the codes: a few numbers for each row, and for each value of a sparse matrix."""
+    X = np.random.default_rng(0).normal(size=(300_000, 24)).astype(np.float32)
+    X[:, ::2] = np.round(X[:, ::2])
+    peak, codes = peak_memory(X, 255)
+    assert peak < codes + 4 * 8 * len(X)
+    X = sparse.random_array((10_000, 2000), density=0.002, format="csr", rng=0)
+    peak, codes = peak_memory(X, 255)
+    assert peak < codes + 10 * 8 * (X.nnz + sum(X.shape))
