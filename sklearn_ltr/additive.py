@@ -6,6 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_ltr._kernels import _additive
+from sklearn_ltr.weak.forest import TreeEnsemble
+from sklearn_ltr.weak.stump import Stump
 
 # Rows of a sparse matrix are made dense this many at a time.
 CHUNK = 10_000
@@ -17,6 +19,8 @@ class AdditiveModel:
     Parameters
     ----------
     n_features : int
+    n_outputs : int, default=1
+        Sums that are formed. With more than one, the terms of a round are for each output in turn.
 
     Attributes
     ----------
@@ -24,8 +28,9 @@ class AdditiveModel:
         The terms that each boosting round added.
     """
 
-    def __init__(self, n_features, rounds=()):
+    def __init__(self, n_features, rounds=(), n_outputs=1):
         self.n_features = n_features
+        self.n_outputs = n_outputs
         self.rounds = list(rounds)
 
     @property
@@ -35,29 +40,54 @@ class AdditiveModel:
 
     def first(self, n_rounds):
         """The model of the first `n_rounds` rounds."""
-        return AdditiveModel(self.n_features, self.rounds[:n_rounds])
+        return AdditiveModel(self.n_features, self.rounds[:n_rounds], self.n_outputs)
 
     def collapse(self):
-        """The same function as one step function a feature: StepFunctions."""
-        return StepFunctions(self.terms)
+        """The same function in a form that is fast to evaluate.
 
-    def staged_predict(self, X):
+        Returns
+        -------
+        function : StepFunctions or TreeEnsemble
+            Its ``predict(X, n_threads)`` returns scores of shape (n_samples,), or
+            (n_outputs, n_samples) where there is more than one output.
+        """
+        if all(isinstance(weak, Stump) for _, weak in self.terms) and self.n_outputs == 1:
+            return StepFunctions(self.terms)
+        return TreeEnsemble(
+            [
+                (j % self.n_outputs, coefficient, tree)
+                for terms in self.rounds
+                for j, (coefficient, tree) in enumerate(terms)
+            ],
+            self.n_outputs,
+        )
+
+    def staged_predict(self, X, n_threads=1):
         """Yield the scores of `X` (n_samples, n_features) after each round."""
-        if sparse.issparse(X):
-            X = X.tocsc()
-        scores = np.zeros(X.shape[0])
+        shape = (X.shape[0],) if self.n_outputs == 1 else (self.n_outputs, X.shape[0])
+        scores = np.zeros(shape)
         for terms in self.rounds:
-            for coefficient, weak in terms:
-                scores += coefficient * weak.predict(X)
+            one_round = AdditiveModel(self.n_features, [terms], self.n_outputs)
+            scores += one_round.collapse().predict(X, n_threads)
             yield scores.copy()
 
     def importances(self):
-        """Gain of each feature as a share of all: ndarray of shape (n_features,)."""
-        gains = np.zeros(self.n_features)
+        """What the terms owe to each feature.
+
+        Returns
+        -------
+        gains : ndarray of shape (n_features,)
+            Gain of the splits on a feature, as a share of all.
+        counts : ndarray of shape (n_features,), dtype intp
+            Number of these splits.
+        """
+        gains, counts = np.zeros(self.n_features), np.zeros(self.n_features, dtype=np.intp)
         for _, weak in self.terms:
-            gains[weak.feature] += weak.gain
+            gain, count = weak.importances(self.n_features)
+            gains += gain
+            counts += count
         total = gains.sum()
-        return gains / total if total > 0 else gains
+        return (gains / total if total > 0 else gains), counts
 
 
 class StepFunctions:

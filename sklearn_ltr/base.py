@@ -40,6 +40,7 @@ class RankingData(NamedTuple):
     query_weight: np.ndarray
     informative: np.ndarray
     preferences: Preferences | None = None
+    sample_weight: np.ndarray | None = None
 
     def select(self, mask):
         """The data of the queries where `mask` is true."""
@@ -49,6 +50,7 @@ class RankingData(NamedTuple):
             queries=queries,
             query_weight=self.query_weight[mask],
             informative=self.informative[mask],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[positions],
         )
 
     def in_given_order(self):
@@ -80,6 +82,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
     # Whether X may hold missing values and be sparse.
     _allow_nan = False
     _allow_sparse = False
+
+    # Whether queries without a preference pair have something to tell.
+    _learns_from_single_rows = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -137,12 +142,21 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         return (X, *y) if y else X
 
     def _validate_training_data(
-        self, X, y, groups, query_weight, preferences=None, preference_weight=None, *, reset=True
+        self,
+        X,
+        y,
+        groups,
+        query_weight,
+        *,
+        preferences=None,
+        preference_weight=None,
+        sample_weight=None,
+        reset=True,
     ):
         """Check the arguments of `fit` and put the rows into canonical order.
 
-        Queries of zero weight are removed. Sets ``n_queries_``, ``n_queries_skipped_`` and, from
-        grades, ``grades_``.
+        Queries and rows of zero weight are removed. Sets ``n_queries_``, ``n_queries_skipped_``
+        and, from grades, ``grades_``.
 
         Returns
         -------
@@ -154,7 +168,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             y = y.astype(np.float64, copy=False)
             if groups is None:
                 warn_caller(NO_GROUPS.format(n=len(y), method="fit"), UserWarning)
-            data = self._group(X, y, groups, query_weight)
+            if sample_weight is not None:
+                sample_weight = _check_sample_weight(sample_weight, len(y))
+            data = self._group(X, y, groups, query_weight, sample_weight=sample_weight)
             self.grades_ = np.unique(data.y)
         else:
             if y is not None:
@@ -167,6 +183,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
                 X, np.full(X.shape[0], np.nan), groups, query_weight, preferences=preferences
             )
         self.n_queries_ = data.queries.n_queries
+        if self._learns_from_single_rows:
+            self.n_queries_skipped_ = 0
+            return data
         self.n_queries_skipped_ = int(data.queries.n_queries - data.informative.sum())
         if not data.informative.any():
             raise ValueError(
@@ -188,7 +207,16 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             warn_caller(message, UserWarning)
         return self._group(X, y, groups, None, name="groups_val")
 
-    def _group(self, X, y, groups, query_weight, name="groups", preferences=None):
+    def _group(
+        self,
+        X,
+        y,
+        groups,
+        query_weight,
+        name="groups",
+        preferences=None,
+        sample_weight=None,
+    ):
         queries = QueryGroups.from_ids(groups, len(y), name=name)
         weight = (
             np.ones(queries.n_queries) if query_weight is None else per_query(query_weight, queries)
@@ -196,15 +224,44 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         row_weight = np.empty(len(y))
         row_weight[queries.order] = np.repeat(weight, queries.sizes)
         content = [y] if preferences is None else preferences.columns()
+        if sample_weight is not None:
+            content.append(sample_weight)
         keys = row_hash(X, *content, row_weight, n_threads=self._n_threads())
+        if sample_weight is not None:
+            keys[sample_weight == 0] = 0  # so that they leave no trace in the order of queries
         queries = QueryGroups.from_ids(groups, len(y), keys=keys)
+        if sample_weight is not None:
+            queries = queries.keep_rows(sample_weight[queries.order] > 0)
+            sample_weight = sample_weight[queries.order]
         y, weight = y[queries.order], row_weight[queries.order][queries.offsets[:-1]]
+        if not weight.any():
+            raise ValueError("`query_weight` or `sample_weight` is zero at every row.")
         if preferences is None:
             informative = _informative(y, queries)
         else:
             informative = _with_preferences(preferences, queries)
-        data = RankingData(X, y, queries, weight, informative, preferences)
+        data = RankingData(X, y, queries, weight, informative, preferences, sample_weight)
         return data if (weight > 0).all() else data.select(weight > 0)
+
+
+def _check_sample_weight(sample_weight, n_samples):
+    """`sample_weight` as an array; None where all are 1."""
+    sample_weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if sample_weight.shape != (n_samples,):
+        raise ValueError(
+            f"`sample_weight` must have one entry for each of the {n_samples} rows; got shape "
+            f"{sample_weight.shape}."
+        )
+    if (sample_weight < 0).any():
+        row = int(np.argmin(sample_weight))
+        raise ValueError(
+            f"`sample_weight` must not be negative; row {row} has {sample_weight[row]}."
+        )
+    if not sample_weight.any():
+        raise ValueError("`sample_weight` is zero for every row; at least one must be positive.")
+    return None if (sample_weight == 1).all() else sample_weight
 
 
 def warn_caller(message, category):

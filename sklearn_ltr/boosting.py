@@ -6,12 +6,10 @@ A ranker states its algorithm as a generator, ``_rounds(train)``; all that surro
 here once: binning, held-out queries and early stopping, warm start, callbacks, prediction.
 """
 
-import warnings
 from contextlib import contextmanager
 from numbers import Integral
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,8 +17,8 @@ from sklearn_ltr.additive import AdditiveModel
 from sklearn_ltr.base import BaseRanker, check_positive
 from sklearn_ltr.binning import MAX_BINS, Binner
 from sklearn_ltr.metrics.registry import get_metric
-from sklearn_ltr.pairs import given_pairs, preference_pairs
 from sklearn_ltr.queries import split_queries
+from sklearn_ltr.training import TrainingSet, Validation, add_terms
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -37,69 +35,6 @@ except ImportError:  # scikit-learn < 1.9
 NO_WEIGHT_LEFT = -700.0
 
 
-class TrainingSet:
-    """What the rounds of a ranker see: rows grouped by query, in canonical order.
-
-    Attributes
-    ----------
-    y : ndarray of shape (n_samples,), dtype float64
-        Grades; NaN where preferences are given instead.
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
-    query_weight : ndarray of shape (n_queries,), dtype float64
-    binned : BinnedMatrix
-    scores : ndarray of shape (n_samples,), dtype float64
-        Scores of the present model. Each round adds what it yields.
-    loss : float
-        Training loss at `scores`, set by each round before it yields.
-    n_threads : int
-    preferences : Preferences or None
-        Given in the place of grades.
-    """
-
-    def __init__(self, data, binned, n_threads):
-        self.y = data.y
-        self.offsets = data.queries.offsets
-        self.query_weight = data.query_weight
-        self.binned = binned
-        self.scores = np.zeros(len(data.y))
-        self.loss = np.nan
-        self.n_threads = n_threads
-        self.preferences = data.preferences
-        self._order = data.queries.order
-
-    def pairs(self):
-        """Preference pairs, from grades or as given: GradedPairs or ExplicitPairs."""
-        if self.preferences is None:
-            return preference_pairs(self.y, self.offsets, n_threads=self.n_threads)
-        return given_pairs(self.preferences, self._order, self.offsets, self.n_threads)
-
-
-class Validation:
-    """Scores of validation queries, round by round."""
-
-    def __init__(self, data, binned, metric):
-        self._data = data
-        self._binned = binned
-        self._scores = np.zeros(len(data.y))
-        self._metric = metric
-        metric.check_grades(data.y)
-        with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
-            undefined = np.isnan(self.score())
-        if undefined:
-            raise ValueError(
-                f"{metric!r} is undefined on every validation query, so that it cannot judge a "
-                "round; give validation queries with relevant rows."
-            )
-
-    def add(self, terms):
-        for coefficient, weak in terms:
-            self._scores += coefficient * weak.apply(self._binned)
-
-    def score(self):
-        data = self._data
-        return self._metric.on_groups(data.y, self._scores, data.queries.offsets, data.query_weight)
-
-
 class _Task:
     """A callback context and whether a callback asks to stop after it."""
 
@@ -107,79 +42,43 @@ class _Task:
     stop = False
 
 
-class BoostedRanker(CallbackSupportMixin, BaseRanker):
-    """Base class of rankers that add weak rankers round by round.
+class Boosting(CallbackSupportMixin, BaseRanker):
+    """Drives the rounds of a ranker, whatever its ``fit`` takes.
 
     A subclass implements ``_rounds(train)``: a generator that for each round fits its weak rankers,
     adds them to ``train.scores``, sets ``train.loss`` and yields the list of terms
     ``(coefficient, weak ranker)``. It returns when no further round lowers the loss.
+
+    A ranker of several outputs says how many in ``_n_outputs``, and in ``_to_scores`` what to make
+    of them; a round then has a term for each output in turn.
     """
 
     _allow_nan = True
     _allow_sparse = True
 
-    @with_callbacks
-    def fit(
-        self,
-        X,
-        y=None,
-        groups=None,
-        query_weight=None,
-        X_val=None,
-        y_val=None,
-        groups_val=None,
-        preferences=None,
-        preference_weight=None,
-    ):
-        """Fit the ranker.
+    def _fit(self, X, y, groups, query_weight, validation, **weights_or_preferences):
+        """The body of every `fit`.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN marks a missing value.
-        y : array-like of shape (n_samples,)
-            Grades, finite; higher is better. None with `preferences`.
-        groups : array-like of shape (n_samples,), default=None
-            Query id of each row, in any order and of any type. None takes all rows as one query,
-            and warns; with `preferences` it takes rows that preferences connect as a query.
-        query_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query: constant within a query, not negative. A query of weight 0
-            is left out.
-        X_val, y_val, groups_val : array-likes, default=None
-            Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
-            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
-            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
-        preferences : array-like of shape (n_pairs, 2), integer, default=None
-            In the place of grades: row of the winner and row of the loser, both of one query, as
-            clicks or comparisons tell. Pairs may repeat and contradict each other. All are at the
-            same distance, 1. Row numbers do not survive the cutting of folds, so that searches
-            cannot carry them.
-        preference_weight : array-like of shape (n_pairs,), default=None
-            Weight of each preference, not negative.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If an argument is invalid, or no query has two rows of different grades.
+        validation : tuple
+            ``X_val``, ``y_val``, ``groups_val``.
+        **weights_or_preferences
+            What `_validate_training_data` takes besides.
         """
         self._check_params()
         continuing = self.warm_start and hasattr(self, "model_")
         data = self._validate_training_data(
-            X, y, groups, query_weight, preferences, preference_weight, reset=not continuing
+            X, y, groups, query_weight, reset=not continuing, **weights_or_preferences
         )
         if not continuing:
-            self._restart()
+            self._restart(data)
         elif self.n_estimators < self.n_iter_:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is smaller than the {self.n_iter_} rounds "
                 "already fitted; with warm_start=True it can only grow."
             )
-        train, validation = self._prepare(data, X_val, y_val, groups_val)
+        train, validation = self._prepare(data, *validation)
         metadata = {"groups": groups, "query_weight": query_weight}
         metadata = {name: value for name, value in metadata.items() if value is not None}
         with self._callback_task(None, X, y, metadata) as root:
@@ -191,18 +90,26 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
                         self._record(terms, train, validation)
                 if terms is None or task.stop:
                     break
-        self._step_functions = self.model_.first(self.best_iteration_).collapse()
+        self._predictor = self.model_.first(self.best_iteration_).collapse()
         return self
 
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "_step_functions")
+        return hasattr(self, "_predictor")
 
-    def _restart(self):
+    def _n_outputs(self):
+        """How many sums of terms there are."""
+        return 1
+
+    def _to_scores(self, outputs):
+        """Scores of rows, of shape (n_samples,), from the outputs."""
+        return outputs
+
+    def _restart(self, data):
         """Forget an earlier fit."""
-        vars(self).pop("_step_functions", None)
+        vars(self).pop("_predictor", None)
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self._binner = None
-        self.model_ = AdditiveModel(self.n_features_in_)
+        self.model_ = AdditiveModel(self.n_features_in_, n_outputs=self._n_outputs())
         self.n_iter_ = self.best_iteration_ = 0
         self.train_loss_ = np.empty(0)
         self.validation_score_ = np.empty(0)
@@ -222,20 +129,27 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             mask = split_queries(data.informative, self.validation_fraction, self._seed)
             held_out, data = data.select(mask), data.select(~mask)
         if self._binner is None:
-            self._binner = Binner(self.max_bins).fit(data.X, data.queries.order, n_threads)
+            self._binner = self._make_binner().fit(
+                data.X, data.queries.order, n_threads, data.sample_weight
+            )
         binned = self._binner.transform(data.X, data.queries.order, n_threads)
-        train = TrainingSet(data, binned, n_threads)
+        n_outputs = self._n_outputs()
+        train = TrainingSet(data, binned, n_outputs, n_threads)
         validation = None
         if held_out is not None:
             held_out = held_out.in_given_order()
             binned = self._binner.transform(held_out.X, held_out.queries.order, n_threads)
-            validation = Validation(held_out, binned, self._metric())
+            validation = Validation(
+                held_out, binned, n_outputs, self._to_scores, self._metric(), n_threads
+            )
         for terms in self.model_.rounds:
-            for coefficient, weak in terms:
-                train.scores += coefficient * weak.apply(train.binned)
+            add_terms(train.scores, terms, train.binned, n_threads)
             if validation is not None:
                 validation.add(terms)
         return train, validation
+
+    def _make_binner(self):
+        return Binner(self.max_bins)
 
     def _metric(self):
         """The metric that `scoring` names or holds."""
@@ -292,7 +206,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         """What a copy of this ranker needs to predict as if the fit had ended here."""
         return {
             "model_": self.model_.first(self.n_iter_),
-            "_step_functions": self.model_.first(self.best_iteration_).collapse(),
+            "_predictor": self.model_.first(self.best_iteration_).collapse(),
         }
 
     def predict(self, X):
@@ -309,7 +223,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         """
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
-        return self._step_functions.predict(X, self._n_threads())
+        return self._to_scores(self._predictor.predict(X, self._n_threads()))
 
     def staged_predict(self, X):
         """Scores after each round.
@@ -324,13 +238,15 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             After 1, 2, ... ``n_iter_`` rounds.
         """
         check_is_fitted(self)
-        yield from self.model_.staged_predict(self._validate_X(X, reset=False))
+        X = self._validate_X(X, reset=False)
+        for outputs in self.model_.staged_predict(X, self._n_threads()):
+            yield self._to_scores(outputs)
 
     @property
     def feature_importances_(self):
         """Share of each feature in the gain of all rounds: ndarray of shape (`n_features_in_`,)."""
         check_is_fitted(self)
-        return self.model_.first(self.best_iteration_).importances()
+        return self.model_.first(self.best_iteration_).importances()[0]
 
     def _check_params(self):
         check_scalar(self.n_estimators, "n_estimators", Integral, min_val=1)
@@ -341,3 +257,66 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         check_scalar(self.n_iter_no_change, "n_iter_no_change", Integral, min_val=1)
         check_positive(self.tol, "tol", zero=True)
         self._metric()
+
+
+class BoostedRanker(Boosting):
+    """Base class of boosted rankers that learn from preference pairs, of grades or given."""
+
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+        preferences=None,
+        preference_weight=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN marks a missing value.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better. None with `preferences`.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns; with `preferences` it takes rows that preferences connect as a query.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        preferences : array-like of shape (n_pairs, 2), integer, default=None
+            In the place of grades: row of the winner and row of the loser, both of one query, as
+            clicks or comparisons tell. Pairs may repeat and contradict each other. All are at the
+            same distance, 1. Row numbers do not survive the cutting of folds, so that searches
+            cannot carry them.
+        preference_weight : array-like of shape (n_pairs,), default=None
+            Weight of each preference, not negative.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or no query has two rows of different grades.
+        """
+        return self._fit(
+            X,
+            y,
+            groups,
+            query_weight,
+            (X_val, y_val, groups_val),
+            preferences=preferences,
+            preference_weight=preference_weight,
+        )

@@ -99,8 +99,8 @@ def check_gain(grades, gain, name="y"):
     """
     if (lowest := grades.min()) < 0:
         raise ValueError(
-            f"`{name}` has the grade {lowest:g}; a gain needs grades of at least 0. Subtract the "
-            f"lowest grade from `{name}`."
+            f"`{name}` has the negative grade {lowest:g}; a gain needs grades of at least 0. "
+            f"Subtract the lowest grade from `{name}`."
         )
     if gain == "exponential" and (highest := grades.max()) >= MAX_EXPONENT:
         raise ValueError(

@@ -244,6 +244,18 @@ class QueryGroups:
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
         return QueryGroups(self.order[positions], offsets, self.ids[kept]), positions
 
+    def keep_rows(self, mask):
+        """The groups without the rows where `mask` is false, and without queries left empty.
+
+        Parameters
+        ----------
+        mask : ndarray of shape (n_samples,), dtype bool
+            In grouped order.
+        """
+        sizes = np.add.reduceat(mask, self.offsets[:-1], dtype=np.intp)
+        offsets = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.intp)
+        return QueryGroups(self.order[mask], offsets, self.ids[sizes > 0])
+
 
 def _ranges(starts, sizes):
     """The concatenation of arange(start, start + size)."""

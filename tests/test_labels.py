@@ -93,7 +93,7 @@ def test_grades_without_a_gain():
     for gain in ("exponential", "linear"):
         check_gain(np.array([0.0, 1023.9]), gain)
         assert np.isfinite(gains(np.array([1023.9]), gain)).all()
-        with pytest.raises(ValueError, match=r"`labels` has the grade -0\.5;.*at least 0"):
+        with pytest.raises(ValueError, match=r"`labels` has the negative grade -0\.5;.*at least 0"):
             check_gain(np.array([1, -0.5]), gain, "labels")
     check_gain(np.array([1100.0]), "linear")
     with pytest.raises(ValueError, match=r"`y` has the grade 1100,.*overflows.*linear"):

@@ -249,7 +249,7 @@ def test_type_of_ids_does_not_matter(score, variant):
 def test_negative_grades():
     y_true, y_score = np.array([-0.89, -0.53, -0.47, 0.39, 0.56]), [0.07, 0.31, 0.75, 0.33, 0.27]
     for score in (ndcg_score, dcg_score):
-        with pytest.raises(ValueError, match=r"`y_true` has the grade -0.89"):
+        with pytest.raises(ValueError, match=r"`y_true` has the negative grade -0.89"):
             score(y_true, y_score, gain="linear")
     assert ndcg_score(y_true + 1, y_score, gain="linear") == pytest.approx(0.799603, abs=5e-7)
 

@@ -17,7 +17,7 @@ from oracles import mpboost as oracle
 from strategies import RankingProblem, ranking_problems
 
 from sklearn_ltr import MPBoost
-from sklearn_ltr import boosting as module
+from sklearn_ltr import training as module
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.pairs import preference_pairs

@@ -13,13 +13,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import rankboost as oracle
 from strategies import RankingProblem, ranking_problems
 
-from sklearn_ltr import RankBoost, boosting
+from sklearn_ltr import RankBoost, training
 from sklearn_ltr.losses.pairwise import exponential_loss
 from sklearn_ltr.pairs import preference_pairs
 from sklearn_ltr.rankers import rankboost as module
 from sklearn_ltr.rankers.rankboost import STEPS
 
-LISTED = mock.patch.object(boosting, "preference_pairs", partial(preference_pairs, max_grades=0))
+LISTED = mock.patch.object(training, "preference_pairs", partial(preference_pairs, max_grades=0))
 
 
 def fit(problem, *, listed=False, **params):

@@ -251,7 +251,7 @@ def test_bounds_leave_no_better_feature_out(step, learning_rate, listed):
         self._lower[:] = 0
         return best(self, loss)
 
-    target = "sklearn_ltr.boosting.preference_pairs"
+    target = "sklearn_ltr.training.preference_pairs"
     with mock.patch(target, partial(preference_pairs, max_grades=0 if listed else 32)):
         with mock.patch.object(StumpSearch, "_denominators", count):
             lazy = MPBoost(**params).fit(X, y, groups, query_weight=row_weight)

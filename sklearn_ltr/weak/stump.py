@@ -65,9 +65,18 @@ class Stump:
             above &= codes != binned.n_bins[self.feature]
         return above
 
-    def apply(self, binned):
-        """Values at the rows of a BinnedMatrix: ndarray of shape (n_samples,)."""
+    def apply(self, binned, n_threads=1):
+        """Values at the rows of a BinnedMatrix: ndarray of shape (n_samples,).
+
+        `n_threads` is for costlier weak rankers.
+        """
         return self.value * self.above(binned)
+
+    def importances(self, n_features):
+        """Gain of the splits on each feature, and their number: two ndarrays (n_features,)."""
+        gains, counts = np.zeros(n_features), np.zeros(n_features, dtype=np.intp)
+        gains[self.feature], counts[self.feature] = self.gain, 1
+        return gains, counts
 
     def predict(self, X):
         """Values at the rows of `X`: ndarray of shape (n_samples,).

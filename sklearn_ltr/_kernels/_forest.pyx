@@ -1,0 +1,141 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scores of sums of regression trees, from codes of the features' values."""
+
+from cython.parallel cimport prange, threadid
+from libc.string cimport memset
+
+ctypedef fused floating:
+    float
+    double
+
+ctypedef fused code_t:
+    unsigned char
+    unsigned short
+    unsigned int
+
+cdef packed struct Split:   # the fields of `forest.SPLIT`
+    int column              # number of its feature among those used
+    int first               # rows with first <= code < first + count go right
+    int count
+    int leaf                # number of the leaf that is split; its left part keeps it
+    int left                # what follows: a split of the same tree, or -1 - number of a leaf
+    int right
+
+
+cdef void encode(
+    const floating[:, :] X, Py_ssize_t start, Py_ssize_t n, Py_ssize_t feature,
+    const double* thresholds, Py_ssize_t size, Py_ssize_t missing, code_t* codes,
+) noexcept nogil:
+    """Number of thresholds < value of each row; they are 2 size - 1, the last may be infinite.
+
+    Four rows are searched at a time, as a search by itself waits for each of its comparisons.
+    """
+    cdef double[4] value
+    cdef Py_ssize_t[4] code
+    cdef Py_ssize_t i, j, step
+    for i in range(0, n, 4):
+        for j in range(4):
+            value[j] = X[start + min(i + j, n - 1), feature]
+            code[j] = 0
+        step = size
+        while step > 0:
+            for j in range(4):
+                code[j] = code[j] + step if thresholds[code[j] + step - 1] < value[j] else code[j]
+            step = step >> 1
+        for j in range(4):
+            codes[i + j] = <code_t>(code[j] if value[j] == value[j] else missing)
+
+
+cdef inline void part(
+    const code_t* codes, code_t first, code_t count, code_t leaf, code_t new, Py_ssize_t n,
+    code_t* leaves,
+) noexcept nogil:
+    """Move the rows of a leaf that go right to a new leaf."""
+    cdef Py_ssize_t i
+    # One comparison for both ends of the range: codes below `first` wrap around to large ones.
+    for i in range(n):
+        leaves[i] = (
+            new if (leaves[i] == leaf) & (<code_t>(codes[i] - first) < count) else leaves[i]
+        )
+
+
+cdef void add_by_parts(
+    const Split* splits, Py_ssize_t n_splits, const double* values, const code_t* codes,
+    Py_ssize_t block, Py_ssize_t n, code_t* leaves, double* scores,
+) noexcept nogil:
+    """Add a tree's values, all rows taking part in every split: no branches, many rows at a time.
+    """
+    cdef Py_ssize_t s, i
+    # Whole vectors; what is beyond the last row is computed and never read.
+    cdef Py_ssize_t padded = (n + 15) & -16
+    memset(leaves, 0, padded * sizeof(code_t))
+    for s in range(n_splits):
+        part(
+            codes + splits[s].column * block, <code_t>splits[s].first, <code_t>splits[s].count,
+            <code_t>splits[s].leaf, <code_t>(s + 1), padded, leaves,
+        )
+    for i in range(n):
+        scores[i] += values[leaves[i]]
+
+
+cdef void add_by_walks(
+    const Split* splits, const double* values, const code_t* codes, Py_ssize_t block, Py_ssize_t n,
+    double* scores,
+) noexcept nogil:
+    """Add a tree's values, each row walking from the root: the cost grows with the depth only."""
+    cdef Py_ssize_t i, s
+    cdef code_t above
+    for i in range(n):
+        s = 0
+        while s >= 0:
+            above = <code_t>(codes[splits[s].column * block + i] - <code_t>splits[s].first)
+            s = splits[s].right if above < <code_t>splits[s].count else splits[s].left
+        scores[i] += values[-1 - s]
+
+
+def add_trees(
+    const floating[:, :] X,                 # IN, any strides
+    const Py_ssize_t[::1] features,         # IN, (n_used,) the column in X of each feature used
+    const Py_ssize_t[::1] starts,           # IN, (n_used,) first threshold of each
+    const Py_ssize_t[::1] sizes,            # IN, (n_used,) it has 2 size - 1 thresholds
+    const Py_ssize_t[::1] missing,          # IN, (n_used,) code of a missing value
+    const double[::1] thresholds,           # IN, ascending within a feature; not empty
+    const Split[::1] splits,                # IN, of all trees, parents first; not empty
+    const Py_ssize_t[::1] tree_starts,      # IN, (n_trees + 1,) first split of each tree
+    const double[::1] values,               # IN, of the leaves, one more than splits in each tree
+    const Py_ssize_t[::1] outputs,          # IN, (n_trees,) row of `scores` that a tree adds to
+    Py_ssize_t most_parts,                  # IN, trees of more splits are walked
+    code_t[:, :, ::1] buffer,               # OUT, (n_threads, n_used + 1, block), scratch; block a
+                                            # multiple of 16
+    double[:, :] scores,                    # IN and OUT, (n_outputs, n_samples), rows contiguous
+):
+    """Add the values of the trees to the scores, in the order of the trees."""
+    cdef int n_threads = buffer.shape[0]
+    cdef Py_ssize_t block = buffer.shape[2]
+    cdef Py_ssize_t n_used = features.shape[0]
+    cdef Py_ssize_t b, k, t, n, start, n_splits
+    cdef code_t* codes
+    cdef const Split* tree
+    cdef const double* leaf_values
+    cdef Py_ssize_t n_blocks = (X.shape[0] + block - 1) // block
+    for b in prange(n_blocks, schedule="static", nogil=True, num_threads=n_threads):
+        codes = &buffer[threadid(), 0, 0]
+        start = b * block
+        n = min(block, X.shape[0] - start)
+        for k in range(n_used):
+            encode(
+                X, start, n, features[k], &thresholds[0] + starts[k], sizes[k], missing[k],
+                codes + k * block,
+            )
+        for t in range(outputs.shape[0]):
+            tree = &splits[0] + tree_starts[t]
+            n_splits = tree_starts[t + 1] - tree_starts[t]
+            leaf_values = &values[tree_starts[t] + t]
+            if n_splits <= most_parts:
+                add_by_parts(
+                    tree, n_splits, leaf_values, codes, block, n, codes + n_used * block,
+                    &scores[outputs[t], start],
+                )
+            else:
+                add_by_walks(tree, leaf_values, codes, block, n, &scores[outputs[t], start])

@@ -1,0 +1,32 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Histograms of packed words over bin codes; see _histogram.pyx."""
+
+ctypedef unsigned char code8_t
+ctypedef unsigned short code16_t
+
+ctypedef fused code_t:
+    code8_t
+    code16_t
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define LTR_PREFETCH(address) __builtin_prefetch(address)
+    #else
+    #define LTR_PREFETCH(address) ((void) (address))
+    #endif
+    """
+    void prefetch "LTR_PREFETCH"(const void* address) noexcept nogil
+
+cdef enum:
+    AHEAD = 16  # rows that are prefetched before their turn; row lists have as many entries to spare
+
+cdef void add_rows(
+    const code_t* codes, const unsigned int* rows, const long long* words, Py_ssize_t n,
+    const Py_ssize_t* starts, long long* histogram
+) noexcept nogil
+
+cdef void subtract(
+    const long long* child, Py_ssize_t start, Py_ssize_t stop, long long* parent
+) noexcept nogil

@@ -1,0 +1,46 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The best split of a node; see _split.pyx."""
+
+
+cdef enum Side:
+    LEFT
+    RIGHT
+    UNDECIDED  # the node has no missing value
+
+
+cdef struct Split:
+    double gain             # in quantised units; 0: no split
+    int feature
+    int bin                 # rows with a code up to this go left
+    int missing             # where missing values go
+    long long left_word     # the packed sums of the left side
+    long long left_count
+
+
+cdef struct Rules:
+    int shift               # bits of the low sum of a word
+    long long min_low       # least low sum of a side
+    long long min_count     # least count of a side, where counts are apart from the low sum
+    double l2               # added to low sums
+    bint bounded            # whether any feature has a monotonic constraint
+
+
+cdef struct Node:
+    long long word          # packed sums of the node
+    long long count
+    double lower            # bounds of the values below the node, from monotonic constraints
+    double upper
+
+
+cdef double TIE
+
+cdef inline long long low(long long word, const Rules* rules) noexcept nogil:
+    return word & ((1LL << rules.shift) - 1)
+
+cdef double mean(long long word, const Node* node, const Rules* rules) noexcept nogil
+
+cdef void search_feature(
+    const long long* cells, const long long* counts, int feature, Py_ssize_t n_bins, int direction,
+    const Node* node, const Rules* rules, Split* best
+) noexcept nogil

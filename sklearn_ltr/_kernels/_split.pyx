@@ -1,0 +1,140 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The best split of a node on one feature, from its histogram.
+
+With G and H the high and low sums of words (see _histogram.pyx), a split gains
+G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2) - G^2 / (H + l2).
+"""
+
+from libc.math cimport fabs
+
+# A gain must exceed the best one by this share; the first of equals stays.
+cdef double TIE = 1e-9
+
+# What rounding may make of no gain at all, as a share of the terms of its difference.
+cdef double ROUNDING = 1e-12
+
+
+cdef inline double clip(double value, const Node* node) noexcept nogil:
+    return min(max(value, node.lower), node.upper)
+
+
+cdef inline double high(long long word, const Rules* rules) noexcept nogil:
+    return <double>(word >> rules.shift)
+
+
+cdef double mean(long long word, const Node* node, const Rules* rules) noexcept nogil:
+    """The value that fits packed sums best, within the node's bounds."""
+    return clip(high(word, rules) / (<double>low(word, rules) + rules.l2), node)
+
+
+cdef inline double fit(long long word, double value, const Rules* rules) noexcept nogil:
+    """What a value lowers the squared error by, compared with 0."""
+    cdef double h = <double>low(word, rules) + rules.l2
+    return value * (2 * high(word, rules) - h * value)
+
+
+cdef inline void keep(
+    Split* best, double gain, int feature, Py_ssize_t bin, Side missing, long long left,
+    long long left_count
+) noexcept nogil:
+    best.gain, best.feature, best.bin, best.missing = gain, feature, <int>bin, missing
+    best.left_word, best.left_count = left, left_count
+
+
+cdef void scan_plain(
+    const long long* cells, int feature, Py_ssize_t n_bins, Side missing, const Node* node,
+    const Rules* rules, Split* best
+) noexcept nogil:
+    """`scan_any` without l2, constraints and counts.
+
+    The gain is then (G_L H_R - G_R H_L)^2 / (H_L H_R H), without a difference of large terms.
+    """
+    cdef long long low_bits = (1LL << rules.shift) - 1
+    cdef long long left = cells[n_bins] if missing == LEFT else 0
+    cdef long long n_left, most = low(node.word, rules) - rules.min_low
+    cdef double G = high(node.word, rules)
+    cdef double H = <double>low(node.word, rules)
+    cdef double bar = best.gain * (1 + TIE) * H
+    cdef double g, h, difference
+    cdef Py_ssize_t bin
+    for bin in range(n_bins):
+        left += cells[bin]
+        n_left = left & low_bits
+        if n_left < rules.min_low:
+            continue
+        if n_left > most:
+            break
+        g, h = <double>(left >> rules.shift), <double>n_left
+        difference = g * H - G * h
+        if difference * difference <= bar * (h * (H - h)):
+            continue
+        if fabs(difference) > ROUNDING * (fabs(g) * H + fabs(G) * h):
+            keep(
+                best, difference * difference / (h * (H - h) * H), feature, bin, missing, left, 0
+            )
+            bar = best.gain * (1 + TIE) * H
+
+
+cdef void scan_any(
+    const long long* cells, const long long* counts, int feature, Py_ssize_t n_bins, int direction,
+    Side missing, const Node* node, const Rules* rules, Split* best
+) noexcept nogil:
+    """Try every threshold of a feature, with its missing values on one side."""
+    cdef long long left = cells[n_bins] if missing == LEFT else 0
+    cdef long long left_count = counts[n_bins] if counts != NULL and missing == LEFT else 0
+    cdef long long right
+    cdef double left_mean, right_mean, gain, terms
+    cdef double before = fit(node.word, mean(node.word, node, rules), rules)
+    cdef Py_ssize_t bin
+    for bin in range(n_bins):
+        left += cells[bin]
+        right = node.word - left
+        if low(left, rules) < rules.min_low or low(right, rules) < rules.min_low:
+            continue
+        if counts != NULL:
+            left_count += counts[bin]
+            if min(left_count, node.count - left_count) < rules.min_count:
+                continue
+        left_mean, right_mean = mean(left, node, rules), mean(right, node, rules)
+        if direction * (right_mean - left_mean) < 0:
+            continue
+        terms = fit(left, left_mean, rules) + fit(right, right_mean, rules)
+        gain = terms - before
+        if gain > best.gain * (1 + TIE) and gain > ROUNDING * fabs(terms):
+            keep(best, gain, feature, bin, missing, left, left_count)
+
+
+cdef void scan(
+    const long long* cells, const long long* counts, int feature, Py_ssize_t n_bins, int direction,
+    Side missing, const Node* node, const Rules* rules, Split* best
+) noexcept nogil:
+    if counts == NULL and rules.l2 == 0 and not rules.bounded:
+        scan_plain(cells, feature, n_bins, missing, node, rules, best)
+    else:
+        scan_any(cells, counts, feature, n_bins, direction, missing, node, rules, best)
+
+
+cdef void search_feature(
+    const long long* cells,         # IN, (n_bins + 1,) words by code, the last of missing values
+    const long long* counts,        # IN, (n_bins + 1,) counts by code, or NULL
+    int feature,
+    Py_ssize_t n_bins,
+    int direction,                  # 1, -1: the right side must be higher, lower; 0: either
+    const Node* node,
+    const Rules* rules,
+    Split* best,                    # IN/OUT
+) noexcept nogil:
+    """Try every threshold of a feature, with the missing values on either side."""
+    cdef Split other = best[0]
+    if cells[n_bins] == 0:
+        scan(cells, counts, feature, n_bins, direction, UNDECIDED, node, rules, best)
+        return
+    scan(cells, counts, feature, n_bins, direction, LEFT, node, rules, best)
+    scan(cells, counts, feature, n_bins, direction, RIGHT, node, rules, &other)
+    if other.feature != feature or other.gain == 0:
+        return
+    if best.feature != feature or other.gain > best.gain * (1 + TIE) or (
+        other.gain * (1 + TIE) >= best.gain and other.bin < best.bin
+    ):
+        best[0] = other

@@ -1,0 +1,158 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums of regression trees."""
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_ltr._kernels import _forest
+
+# Rows of a sparse matrix are made dense this many at a time.
+CHUNK = 10_000
+# Rows that a thread takes through all trees at a time; a multiple of 16.
+BLOCK = 256
+# Trees of more splits are walked down; at most 255, so that leaf numbers fit any code.
+MOST_PARTS = 255
+# So are trees of more splits for each row, when there are only a few rows.
+PARTS_PER_ROW = 6
+
+SPLIT = np.dtype(
+    [(name, np.int32) for name in ("column", "first", "count", "leaf", "left", "right")]
+)
+
+
+class TreeEnsemble:
+    """A sum of regression trees with coefficients, for one or several outputs.
+
+    Values are first replaced by codes, the number of the ensemble's thresholds below them. A tree
+    of moderate size then finds the leaves of many rows at once: it starts with all rows in leaf 0,
+    and each split moves some rows of one leaf to a new one. That costs a few operations on bytes,
+    and no branch, for each split and row.
+
+    Parameters
+    ----------
+    terms : list of (int, float, tree)
+        Output, coefficient and tree, in the order they were added. A tree has the arrays `feature`
+        (-1 at a leaf), `threshold`, `missing_right`, `left` and `value`, one element a node. Node 0
+        is the root, the right child is the one after the left child, and both come after their
+        parent. Rows with ``x <= threshold`` go left, a missing value where `missing_right` says.
+    n_outputs : int, default=1
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_used,), dtype intp, ascending
+        The features that are split on.
+    """
+
+    def __init__(self, terms, n_outputs=1):
+        self.n_outputs = n_outputs
+        self._outputs = np.array([output for output, _, _ in terms], dtype=np.intp)
+        coefficients = np.array([coefficient for _, coefficient, _ in terms], dtype=float)
+
+        def joined(name, dtype):
+            return np.concatenate([np.empty(0, dtype), *(getattr(t, name) for _, _, t in terms)])
+
+        # Nodes of all trees; a node is known by its number among them.
+        sizes = np.array([len(tree.left) for _, _, tree in terms], dtype=np.intp)
+        tree_of = np.repeat(np.arange(len(terms)), sizes)
+        feature = joined("feature", np.intp)
+        inner, leaves = np.flatnonzero(feature >= 0), np.flatnonzero(feature < 0)
+        left = joined("left", np.intp)[inner] + (np.cumsum(sizes) - sizes)[tree_of[inner]]
+
+        n_splits = np.bincount(tree_of[inner], minlength=len(terms))
+        self._starts = np.concatenate(([0], np.cumsum(n_splits))).astype(np.intp)
+        number = np.arange(len(inner)) - self._starts[tree_of[inner]]  # of a split in its tree
+        leaf = self._number_leaves(inner, left, number, len(feature))
+
+        self._values = np.zeros(len(leaves))
+        place = self._starts[tree_of[leaves]] + tree_of[leaves] + leaf[leaves]
+        self._values[place] = coefficients[tree_of[leaves]] * joined("value", float)[leaves]
+
+        following = -1 - leaf
+        following[inner] = number
+        self._splits = np.zeros(max(len(inner), 1), dtype=SPLIT)  # never empty
+        splits = self._splits[: len(inner)]
+        self.features, splits["column"] = np.unique(feature[inner], return_inverse=True)
+        self._cut(splits, joined("threshold", float)[inner], joined("missing_right", bool)[inner])
+        splits["leaf"] = leaf[inner]
+        splits["left"] = following[left]
+        splits["right"] = following[left + 1]
+
+    @staticmethod
+    def _number_leaves(inner, left, number, n_nodes):
+        """Number of the leaf that each node is until it is split.
+
+        The right child of split s is leaf s + 1, the left child keeps the number of its parent.
+        """
+        leaf = np.zeros(n_nodes, dtype=np.intp)
+        leaf[left + 1] = number + 1
+        named_by = np.arange(n_nodes)
+        named_by[left] = inner
+        while np.any(farther := named_by[named_by] != named_by):
+            named_by[farther] = named_by[named_by[farther]]
+        return leaf[named_by]
+
+    def _cut(self, splits, threshold, missing_right):
+        """Thresholds of each feature used, and the codes that go right at each split."""
+        order = np.argsort(splits["column"], kind="stable")
+        ends = np.cumsum(np.bincount(splits["column"], minlength=len(self.features)))
+        tables = []
+        n_cuts = np.zeros(len(self.features), dtype=np.intp)
+        for k, own in enumerate(np.split(order, ends)[:-1]):
+            cuts = np.unique(threshold[own])
+            cuts = cuts[cuts < np.inf]  # nothing is above the one at infinity
+            n_cuts[k] = len(cuts)
+            rank = np.searchsorted(cuts, threshold[own])
+            splits["first"][own] = rank + 1
+            splits["count"][own] = len(cuts) - rank + missing_right[own]
+            # One less than a power of two, for a search without branches.
+            padding = (1 << len(cuts).bit_length()) - 1 - len(cuts)
+            tables.append(np.append(cuts, np.full(padding, np.inf)))
+        lengths = np.array([len(table) for table in tables], dtype=np.intp)
+        self._thresholds = np.concatenate([*tables, [0.0]])  # never empty
+        self._first_threshold = np.cumsum(lengths) - lengths
+        self._n_searched = (lengths + 1) // 2
+        self._missing = n_cuts + 1
+        self._dtype = np.min_scalar_type(max(n_cuts, default=0) + 1)
+
+    def predict(self, X, n_threads=1):
+        """Sum of the trees at the rows.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float32 or float64
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_outputs, n_samples), dtype float64
+            The same bits for any number of threads: terms are added in their order.
+        """
+        scores = np.zeros((self.n_outputs, X.shape[0]))
+        if not sparse.issparse(X):
+            self._add_dense(X, self.features, scores, n_threads)
+        else:
+            positions = np.arange(len(self.features))
+            for start in range(0, X.shape[0], CHUNK):
+                rows = X[start : start + CHUNK][:, self.features].toarray()
+                self._add_dense(rows, positions, scores[:, start : start + CHUNK], n_threads)
+        return scores[0] if self.n_outputs == 1 else scores
+
+    def _add_dense(self, X, columns, scores, n_threads):
+        n_rows = max(X.shape[0], 1)
+        block = min(BLOCK, 16 * -(-n_rows // (16 * n_threads)))
+        n_threads = min(n_threads, -(-n_rows // block))
+        _forest.add_trees(
+            X,
+            columns,
+            self._first_threshold,
+            self._n_searched,
+            self._missing,
+            self._thresholds,
+            self._splits,
+            self._starts,
+            self._values,
+            self._outputs,
+            min(MOST_PARTS, PARTS_PER_ROW * n_rows),
+            np.empty((n_threads, len(columns) + 1, block), self._dtype),
+            scores,
+        )

@@ -1,0 +1,459 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regression trees, grown best-first on bin codes."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from sklearn_ltr._kernels import _leaves, _uncommon
+from sklearn_ltr._kernels._tree import TreeBuilder
+from sklearn_ltr.weak.forest import TreeEnsemble
+
+# Bits of a packed word without its sign, and one to spare for what rounding adds to the sum.
+WORD_BITS = 62
+
+# Bits of the sum of weights at most; the sum of weighted targets has the others.
+WEIGHT_BITS = 31
+
+# The same of the sums of leaves, whose error is then below that of sums in float64.
+SUM_BITS = 62
+
+# Whole weights up to this sum are numbers of rows; beyond, targets would be rounded too coarsely.
+MOST_WHOLE = 2**20
+
+# Rows below which a second thread costs more than it does.
+ROWS_PER_THREAD = 20_000
+
+# Cells of a block with uncommon codes, for each row, up to which listing them pays.
+MOST_UNCOMMON = 1.5
+
+NO_VALUES = np.empty(0)
+NO_COUNTS = np.empty(0, dtype=np.int64)
+
+
+class Tree:
+    """A regression tree.
+
+    Nodes are numbered in the order they were made; 0 is the root, and siblings follow each other.
+
+    Parameters
+    ----------
+    feature : ndarray of shape (n_nodes,), dtype int32
+        The feature that a node splits on; -1 at a leaf.
+    bin : ndarray of shape (n_nodes,), dtype int32
+        Rows with a code up to this go to the left.
+    threshold : ndarray of shape (n_nodes,), dtype float64
+        Rows with a value up to this go to the left; infinite where only missing values go right.
+    missing_right : ndarray of shape (n_nodes,), dtype bool
+        Whether missing values go to the right.
+    left : ndarray of shape (n_nodes,), dtype int32
+        The left child, which the right one follows; 0 at a leaf.
+    gain : ndarray of shape (n_nodes,), dtype float64
+        What the split lowers the weighted squared error by; 0 at a leaf.
+    value : ndarray of shape (n_nodes,), dtype float64
+        Of leaves; 0 elsewhere.
+    """
+
+    def __init__(self, feature, bin, threshold, missing_right, left, gain, value):
+        self.feature = feature
+        self.bin = bin
+        self.threshold = threshold
+        self.missing_right = missing_right
+        self.left = left
+        self.gain = gain
+        self.value = value
+
+    @classmethod
+    def constant(cls, value):
+        """A tree of one leaf."""
+        minus_one, zero = np.full(1, -1, dtype=np.intc), np.zeros(1, dtype=np.intc)
+        no = np.zeros(1, dtype=bool)
+        return cls(minus_one, zero, np.zeros(1), no, zero, np.zeros(1), np.array([float(value)]))
+
+    def __repr__(self):
+        return f"Tree(n_leaves={self.n_leaves})"
+
+    @property
+    def n_leaves(self):
+        return len(self.feature) // 2 + 1
+
+    def importances(self, n_features):
+        """Gain of the splits on each feature, and their number: two ndarrays (n_features,)."""
+        inner = self.feature >= 0
+        features = self.feature[inner]
+        gains = np.bincount(features, weights=self.gain[inner], minlength=n_features)
+        return gains, np.bincount(features, minlength=n_features)
+
+    def apply(self, binned, n_threads=1):
+        """Values at the rows of a BinnedMatrix: ndarray of shape (n_samples,)."""
+        leaves = np.empty(binned.n_samples, dtype=np.intc)
+        _leaves.apply(
+            binned.codes,
+            binned.n_bins,
+            self.feature,
+            self.bin,
+            self.left,
+            self.missing_right.view(np.uint8),
+            leaves,
+            n_threads,
+        )
+        return self.value[leaves]
+
+    def predict(self, X):
+        """Values at the rows of `X`: ndarray of shape (n_samples,).
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        """
+        return TreeEnsemble([(0, 1.0, self)]).predict(X)
+
+
+class TreeGrower:
+    """Grows least-squares regression trees on a binned matrix, best-first.
+
+    With G and H the sums of weight * target and of weight, over a node, its left and its right
+    side, the node's best split has the largest gain
+
+        G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2) - G^2 / (H + l2).
+
+    The leaf whose split gains most is split next. Gains within 1e-9 of each other count as equal:
+    the lowest feature, then the lowest threshold, then missing values on the left win.
+
+    For the search, weighted targets are rounded to integers, as fine as 64 bits for the sums of
+    them and of the weights allow: to about n * 2^-62 of the sum of absolute targets without
+    weights, to 2^-31 of it with weights that are not whole. So histograms are exact, and a tree
+    depends neither on the order of rows nor on the number of threads. Values of leaves come from
+    the targets as they are.
+
+    Parameters
+    ----------
+    binned : BinnedMatrix
+    n_threads : int, default=1
+    max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features, monotonic_cst
+        As `RegressionRanker` has them.
+    """
+
+    def __init__(
+        self,
+        binned,
+        n_threads=1,
+        *,
+        max_leaf_nodes=20,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        monotonic_cst=None,
+    ):
+        self.binned = binned
+        self.n_threads = n_threads
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.monotonic_cst = monotonic_cst
+        n_features, width = binned.n_features, binned.codes.shape[2]
+        slots = np.ones(len(binned.codes) * width, dtype=np.intp)  # columns that pad the last block
+        slots[:n_features] = binned.n_bins + 1  # and one for the missing values
+        directions = np.zeros(n_features) if monotonic_cst is None else monotonic_cst
+        starts = np.concatenate(([0], np.cumsum(slots))).astype(np.intp)
+        self._builder = TreeBuilder(
+            starts,
+            binned.n_bins,
+            np.asarray(directions, dtype=np.intc),
+            UncommonCells(binned, starts, n_threads),
+            binned.n_samples,
+            min(max_leaf_nodes, binned.n_samples),
+            -1 if max_depth is None else max_depth,
+            max(1, int(max_features * n_features)),
+            n_threads,
+        )
+
+    def grow(self, target, weight=None, count=None, rows=None, seed=0):
+        """Grow a tree.
+
+        Parameters
+        ----------
+        target : ndarray of shape (n_samples,), dtype float64
+        weight : ndarray of shape (n_samples,), dtype float64, positive, or None
+            Weight of each row's squared error; None: 1. A row of a whole weight w is w rows.
+        count : ndarray of shape (n_samples,), dtype float64, positive, or None
+            What a row counts in `min_samples_leaf`; None: 1.
+        rows : ndarray, ascending, or None
+            The rows to grow on; None: all.
+        seed : int
+            What draws the features that a node may split on, where not all are.
+
+        Returns
+        -------
+        leaves : Leaves
+            Of a tree that has no values yet.
+        """
+        builder, n = self._builder, len(target) if rows is None else len(rows)
+        builder_rows = np.asarray(builder.rows)
+        builder_rows[:n] = np.arange(n, dtype=np.uint32) if rows is None else rows
+        builder_rows[n:] = 0
+        used = slice(None) if rows is None else rows
+        weights = FixedPoint(None if weight is None else weight[used], n, WEIGHT_BITS)
+        size = np.abs(target[used] if weight is None else target[used] * weight[used]).sum()
+        bits = weights.total.bit_length()
+        scale = power_of_two(2.0 ** (WORD_BITS - bits) / size) if size else 1.0
+        _leaves.pack(
+            target,
+            NO_VALUES if weight is None else weight,
+            weights.whole,
+            builder.rows,
+            n,
+            scale,
+            weights.scale,
+            bits,
+            builder.words,
+            self.threads(n),
+        )
+        min_low, min_count, counts = 1, 0, NO_COUNTS
+        if count is weight:
+            min_low = math.ceil(self.min_samples_leaf * weights.scale)
+        else:
+            fixed = FixedPoint(count, len(target), WEIGHT_BITS)
+            min_count, counts = math.ceil(self.min_samples_leaf * fixed.scale), fixed.values()
+        builder.grow(
+            self.binned.codes,
+            counts,
+            n,
+            bits,
+            min_low,
+            min_count,
+            self.l2_regularization * weights.scale,
+            seed,
+        )
+        return Leaves(self, weights.scale / scale**2, n)
+
+    def threads(self, n_rows):
+        """How many threads a pass over rows is worth."""
+        return self.n_threads if n_rows >= ROWS_PER_THREAD else 1
+
+
+class UncommonCells:
+    """The cells of a binned matrix that do not hold the most common code of their feature.
+
+    Where most cells of a block of features hold common codes, as in sparse data, a histogram is
+    built faster from the others. They are listed row by row, in a group of blocks for each thread.
+
+    Parameters
+    ----------
+    binned : BinnedMatrix
+    starts : ndarray of shape (n_blocks * width + 1,), dtype intp
+        First slot of each column in a histogram.
+    n_threads : int
+
+    Attributes
+    ----------
+    listed : ndarray of shape (n_blocks,), dtype uint8
+        Whether a block is in a group.
+    common : ndarray of shape (n_blocks * width,), dtype intp
+        Common code of each column.
+    blocks, group_starts : ndarrays, dtype intp
+        Group i has ``blocks[group_starts[i]:group_starts[i + 1]]``.
+    indptr : ndarray of shape (n_groups, n_samples + 1), dtype int64
+        Where the slots of a row begin, for each group.
+    slots : ndarray, dtype uint32
+    """
+
+    def __init__(self, binned, starts, n_threads):
+        codes, n, width = binned.codes, binned.n_samples, binned.codes.shape[2]
+        counts = np.zeros(starts[-1], dtype=np.intp)
+        _uncommon.count_codes(codes, starts, counts, n_threads)
+        self.common = np.array(
+            [np.argmax(counts[first:last]) for first, last in pairwise(starts)], dtype=np.intp
+        )
+        n_uncommon = (n - counts[starts[:-1] + self.common]).reshape(-1, width).sum(axis=1)
+        self.listed = (n_uncommon <= MOST_UNCOMMON * n).astype(np.uint8)
+        self.blocks = np.flatnonzero(self.listed).astype(np.intp)
+        # About as many cells for each thread.
+        total = np.cumsum(n_uncommon[self.blocks])
+        n_groups = min(n_threads, len(self.blocks))
+        shares = np.arange(n_groups) / max(n_groups, 1) * total[-1:].sum()
+        self.group_starts = np.append(np.searchsorted(total, shares), len(total)).astype(np.intp)
+        self.indptr = np.zeros((n_groups, n + 1), dtype=np.int64)
+        n_listed = np.empty(n, dtype=np.int64)
+        offset = 0
+        for group, indptr in enumerate(self.indptr):
+            _uncommon.count_uncommon(codes, self._group(group), self.common, n_listed, n_threads)
+            indptr[0] = offset
+            np.cumsum(n_listed, out=indptr[1:])
+            indptr[1:] += offset
+            offset = indptr[-1]
+        self.slots = np.zeros(offset + 1, dtype=np.uint32)  # never empty
+        for group, indptr in enumerate(self.indptr):
+            _uncommon.list_uncommon(
+                codes, self._group(group), self.common, starts, indptr, self.slots, n_threads
+            )
+
+    def _group(self, group):
+        return self.blocks[self.group_starts[group] : self.group_starts[group + 1]]
+
+
+class Leaves:
+    """The rows of a training set by the leaves of the tree that was grown last.
+
+    Attributes
+    ----------
+    tree : Tree
+    nodes : ndarray of shape (n_leaves,), dtype intp
+        Nodes of the leaves.
+    """
+
+    def __init__(self, grower, gain_unit, n_rows):
+        builder = grower._builder
+        n_nodes, n_leaves = builder.n_nodes, builder.n_leaves
+        feature, bin, left, missing_right, gain = (
+            np.array(array[:n_nodes])
+            for array in (
+                builder.feature, builder.bin, builder.left, builder.missing_right, builder.gain
+            )
+        )  # fmt: skip
+        thresholds = grower.binned.thresholds
+        threshold = np.zeros(n_nodes)
+        for node in np.flatnonzero(feature >= 0):
+            cuts = thresholds[feature[node]]
+            threshold[node] = cuts[bin[node]] if bin[node] < len(cuts) else np.inf
+        self.tree = Tree(
+            feature, bin, threshold, missing_right.view(bool), left, gain * gain_unit,
+            np.zeros(n_nodes),
+        )  # fmt: skip
+        self.nodes = np.array(builder.leaf_node[:n_leaves])
+        self._grower = grower
+        self._n_rows = n_rows
+        self._rows = builder.rows
+        self._starts = np.array(builder.leaf_start[:n_leaves])
+        self._stops = np.array(builder.leaf_stop[:n_leaves])
+
+    def sums(self, values=None, weight=None):
+        """Sum of weight * value over the rows of each leaf, whatever their order.
+
+        Parameters
+        ----------
+        values, weight : ndarrays of shape (n_samples,), dtype float64, or None
+            None: all 1.
+
+        Returns
+        -------
+        sums : ndarray of shape (n_leaves,)
+        """
+        if values is None and weight is None:
+            return (self._stops - self._starts).astype(np.float64)
+        if values is None:
+            values, weight = weight, None
+        weights = FixedPoint(weight, len(values), SUM_BITS)
+        size = np.abs(values if weight is None else values * weight).sum()
+        sums = np.zeros(len(self.nodes))
+        _leaves.sum_leaves(
+            values,
+            NO_VALUES if weight is None else weight,
+            weights.whole,
+            power_of_two(2.0**SUM_BITS / size) if size else 1.0,
+            self._rows,
+            self._starts,
+            self._stops,
+            sums,
+            self._grower.threads(self._n_rows),
+        )
+        return sums
+
+    def set_values(self, numerator, denominator):
+        """Give each leaf the value numerator / (denominator + l2_regularization).
+
+        With `monotonic_cst`, every inner node has such a value, too, and where those of two
+        siblings are constrained, the values below them stay on either side of their midpoint.
+
+        Parameters
+        ----------
+        numerator, denominator : ndarrays of shape (n_leaves,), dtype float64
+            Where a denominator is 0, so is the value.
+        """
+        tree, l2 = self.tree, self._grower.l2_regularization
+        cst = self._grower.monotonic_cst
+        if cst is None:
+            tree.value[self.nodes] = ratio(numerator, denominator + l2)
+            return
+        sums = np.zeros((2, len(tree.feature)))
+        sums[:, self.nodes] = numerator, denominator
+        inner = np.flatnonzero(tree.feature >= 0)
+        for node in inner[::-1]:  # children have higher numbers than their parents
+            sums[:, node] = sums[:, tree.left[node]] + sums[:, tree.left[node] + 1]
+        value = ratio(sums[0], sums[1] + l2)
+        lower, upper = np.full_like(value, -np.inf), np.full_like(value, np.inf)
+        for node in inner:
+            left, right = tree.left[node], tree.left[node] + 1
+            for child in (left, right):
+                lower[child], upper[child] = lower[node], upper[node]
+                value[child] = min(max(value[child], lower[child]), upper[child])
+            direction = cst[tree.feature[node]]
+            middle = 0.5 * (value[left] + value[right])
+            if direction:
+                low, high = (left, right) if direction > 0 else (right, left)
+                upper[low] = lower[high] = middle
+                value[low], value[high] = min(value[low], middle), max(value[high], middle)
+        tree.value[self.nodes] = value[self.nodes]
+
+    def add_to(self, scores, coefficient):
+        """Add coefficient * value of its leaf to each row, also to those not grown on."""
+        if self._n_rows < len(scores):
+            scores += coefficient * self.tree.apply(self._grower.binned, self._grower.n_threads)
+            return
+        _leaves.add_values(
+            coefficient * self.tree.value[self.nodes],
+            self._rows,
+            self._starts,
+            self._stops,
+            scores,
+            self._grower.threads(self._n_rows),
+        )
+
+
+class FixedPoint:
+    """Weights as integers: as they are where they are whole and small, else in units of 2^-k.
+
+    Parameters
+    ----------
+    weight : ndarray, positive, or None
+        None: all 1.
+    n : int
+        Number of weights.
+    bits : int
+        Of the sum of the integers.
+
+    Attributes
+    ----------
+    whole : bool
+    scale : float
+        Integers per unit of weight.
+    total : int
+        Not less than the sum of the integers.
+    """
+
+    def __init__(self, weight, n, bits):
+        self._weight, self._n = weight, n
+        total = n if weight is None else weight.sum()
+        few = total <= max(MOST_WHOLE, 8 * n)
+        self.whole = weight is None or bool(few and (weight == np.rint(weight)).all())
+        # Rounding adds up to one unit a row.
+        self.scale = 1.0 if self.whole else power_of_two((2.0**bits - n) / total)
+        self.total = int(total) if self.whole else 2**bits - 1
+
+    def values(self):
+        """The integers: ndarray of shape (n,), dtype int64."""
+        if self._weight is None:
+            return np.ones(self._n, dtype=np.int64)
+        return np.maximum(np.rint(self._weight * self.scale), 1).astype(np.int64)
+
+
+def power_of_two(x):
+    """The largest power of two up to `x`, within the range of float64."""
+    return 2.0 ** min(max(math.floor(math.log2(x)), -1000), 1000)
+
+
+def ratio(numerator, denominator):
+    """numerator / denominator, 0 where the denominator is."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
