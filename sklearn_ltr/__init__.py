@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learning-to-rank estimators for scikit-learn."""
 
-from sklearn_ltr.rankers import FRank, MPBoost, RankBoost
+from sklearn_ltr.rankers import FRank, McRank, MPBoost, RankBoost, RegressionRanker
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["FRank", "MPBoost", "RankBoost"]
+__all__ = ["FRank", "MPBoost", "McRank", "RankBoost", "RegressionRanker"]

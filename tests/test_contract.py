@@ -35,7 +35,10 @@ VARIANTS = {
     "early_stopping": {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 3},
     "few_bins": {"max_bins": 5},
     "all_bins": {"max_bins": None},
+    "adaptive": {"binning": "adaptive", "max_bins": 5},
     "subsample": {"subsample": 0.5},
+    "max_features": {"max_features": 0.5},
+    "shallow": {"max_depth": 2, "l2_regularization": 1.0},
     "hidden_layer": {"hidden_layer_sizes": (3,)},
 }
 BIG = 72048431380967004  # float64 cannot tell it from its neighbour
@@ -157,6 +160,7 @@ each_check = pytest.mark.parametrize(checks.args[0], list(checks.args[1]), **che
 
 
 @pytest.mark.filterwarnings("ignore:`groups` is None:UserWarning")
+@pytest.mark.filterwarnings("ignore:`y` has .* distinct grades:UserWarning")
 @each_check
 def test_estimator_checks(estimator, check):
     check(estimator)
@@ -318,7 +322,7 @@ def test_row_order_and_ids_do_not_matter(R, params, weighted):
     rng = np.random.default_rng(1)
     weight = rng.choice([0.0, 0.3, 1.0, 7.0], groups.max() + 1)[groups] if weighted else None
     expected = make(R, **params).fit(X, y, groups, query_weight=weight)
-    assert len(np.unique(expected.predict(X))) > 5
+    assert len(np.unique(expected.predict(X))) >= 4  # leaves of a tree of depth 2
 
     within = np.lexsort((rng.random(n), groups))  # contiguous queries, rows shuffled
     reversed_ids = (groups.max() - groups)[np.arange(n)]
@@ -379,7 +383,9 @@ def test_counts_and_grades(R):
     model = make(R).fit(X, y, groups)
     frame = pd.DataFrame({"y": y, "q": groups}).groupby("q")["y"]
     assert model.n_queries_ == len(frame)
-    assert model.n_queries_skipped_ == int((frame.nunique() == 1).sum()) > 0
+    single = int((frame.nunique() == 1).sum())
+    assert single > 0
+    assert model.n_queries_skipped_ == (0 if learns_from_single_rows(R) else single)
     assert model.grades_.dtype == np.float64
     assert_array_equal(model.grades_, sorted(set(y)))
     assert model.n_features_in_ == X.shape[1]
@@ -426,7 +432,8 @@ def test_only_one_informative_query(R):
     groups = np.arange(60) // 6
     y[12:18] = [0, 1, 2, 0, 1, 2]
     model = make(R).fit(X, y, groups)
-    assert (model.n_queries_, model.n_queries_skipped_) == (10, 9)
+    skipped = 0 if learns_from_single_rows(R) else 9
+    assert (model.n_queries_, model.n_queries_skipped_) == (10, skipped)
     inside = slice(12, 18)
     assert ndcg_score(y[inside], model.predict(X[inside])) > 0.7
     assert np.isfinite(model.predict(X)).all()

@@ -1,0 +1,352 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""McRank: ranking by classification into grades."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ltr.base import warn_caller
+from sklearn_ltr.binning import Binner
+from sklearn_ltr.losses.pointwise import binomial_loss, multinomial_loss, sigmoid, softmax
+from sklearn_ltr.tree_boosting import PointwiseTreeRanker
+
+METHODS = ("classification", "ordinal")
+
+MAX_LEVELS = 32
+
+# Values of leaves beyond this are cut: of rows that were all taken for certain, and wrongly.
+MAX_VALUE = 100.0
+
+
+class McRank(PointwiseTreeRanker):
+    r"""Ranking by classification into grades, with gradient boosted trees.
+
+    Learns the probabilities :math:`p_k = \Pr(y = k)` of the :math:`K` grades of a row, and ranks
+    by the expected relevance (equation 5 of [1]_)
+
+    .. math:: S = \sum_{k=0}^{K-1} p_k\, T(k) .
+
+    Read more in the :ref:`User Guide <mcrank>`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Rounds, the paper's :math:`M`. Each adds a tree for each class, or for each of the
+        :math:`K - 1` binary problems.
+    learning_rate : float, default=0.05
+        Shrinkage, the paper's :math:`\nu`: each tree is taken times this factor.
+    method : {"classification", "ordinal"}, default="classification"
+        - "classification": one model of all classes, with the multinomial loss (Algorithm 1);
+        - "ordinal": a model of :math:`\Pr(y \ge k)` for each :math:`k \ge 1`, with the binomial
+          loss (section 4). It uses the order of the grades, and takes :math:`K - 1` trees a round.
+    grade_values : callable, array-like of shape (n_levels,) or None, default=None
+        :math:`T`: a function of the array of grades, or a value for each, increasing. None: the
+        grades themselves. An affine map of :math:`T` ranks the same.
+    max_leaf_nodes : int, default=20
+        Most leaves of a tree, the paper's :math:`J`. Trees grow best-first: the leaf whose split
+        lowers the squared error most is split next.
+    max_depth : int or None, default=None
+        Most splits between the root and a leaf.
+    min_samples_leaf : int, default=20
+        Fewest rows of a leaf; a row of `sample_weight` w counts as w.
+    l2_regularization : float, default=0.0
+        Added to the denominators of leaf values, and to the weights of both sides of a split.
+    max_features : float in (0, 1], default=1.0
+        Share of the features, drawn anew for each node, that it may split on.
+    subsample : float in (0, 1], default=1.0
+        Share of the queries, drawn anew in each round, whose rows trees are grown on. Whole
+        queries, so that a query is either in or out.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint. For
+        ``method="ordinal"`` only, as the outputs of classes together are not scores.
+    max_bins : int or None, default=255
+        Most bins of a feature, 2 to 65,535, the paper's :math:`B`; a feature with more distinct
+        values is cut as `binning` says. None keeps every distinct value.
+    binning : {"quantile", "adaptive"}, default="quantile"
+        "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
+        are values, as short as `max_bins` allows (Appendix I of the McRank paper).
+    early_stopping : bool, default=False
+        Stop when `scoring` on validation queries no longer improves, and predict with the best
+        number of rounds.
+    scoring : str, metric or scorer, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
+        it or `sklearn_ltr.scorers.get_scorer` returns.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries held out for early stopping where no validation set is given to `fit`.
+    n_iter_no_change : int, default=10
+        Rounds without an improvement of more than `tol` after which to stop.
+    tol : float, default=1e-4
+    warm_start : bool, default=False
+        Continue an earlier fit up to `n_estimators` rounds, with its bins.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out queries, and what `max_features` and `subsample` draw.
+    verbose : int, default=0
+        Print a line each round if positive.
+
+    Attributes
+    ----------
+    model_ : AdditiveModel
+        The trees with their coefficients, ``model_.rounds``.
+    n_iter_ : int
+        Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
+        split lowers the loss any more.
+    best_iteration_ : int
+        Rounds that `predict` uses: those of the best validation score with early stopping, else
+        all.
+    train_loss_ : ndarray of shape (`n_iter_`,)
+        Weighted mean after each round of the multinomial loss, equation 7, or of the sum of the
+        binomial losses.
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
+        `scoring` after each round, if there are validation queries.
+    levels_ : ndarray of shape (n_levels,)
+        The classes: ``grades_``, or, where there are more than 32, the mean grades of the rows
+        between 32 quantiles.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Share of each feature in the gains of the splits.
+    n_splits_ : ndarray of shape (`n_features_in_`,)
+        Number of splits on each feature.
+    n_queries_ : int
+        Queries of positive weight, held-out ones included.
+    n_queries_skipped_ : int
+        0: every row is learnt from, alone in its query or not.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Defined only if `X` had feature names that are all strings.
+
+    Warns
+    -----
+    UserWarning
+        If there are more than 32 distinct grades.
+
+    See Also
+    --------
+    RegressionRanker : Fits the gains of the grades; one tree a round.
+
+    Notes
+    -----
+    The paper computes :math:`p` anew for each class (line 4 of Algorithm 1). Here, as in Friedman's
+    original, the trees of a round all fit the same :math:`p`; the results do not differ beyond
+    noise.
+
+    Leaf values (line 6) are one Newton step, and cut at 100. They explode only where rows that were
+    all taken for certain are all wrong.
+
+    Missing values (NaN) go to the side of a split where they lower the squared error more; at a
+    node without any, to the side of most rows. Sparse matrices are binned as they are, and never
+    made dense.
+
+    The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
+    last bit.
+
+    References
+    ----------
+    .. [1] Li, Burges, Wu. "McRank: Learning to Rank Using Multiple Classification and Gradient
+       Boosting". NIPS 2007.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import McRank
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = McRank(n_estimators=20).fit(X, y, groups=groups)
+    >>> round(ranker.score(X, y, groups=groups), 1)
+    0.9
+    >>> ranker.predict_grade_proba(X[:1]).round(1)
+    array([[0.4, 0.3, 0.1, 0.1, 0.1]])
+    """
+
+    def __init__(
+        self,
+        n_estimators=300,
+        learning_rate=0.05,
+        *,
+        method="classification",
+        grade_values=None,
+        max_leaf_nodes=20,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        subsample=1.0,
+        monotonic_cst=None,
+        max_bins=255,
+        binning="quantile",
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-4,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.method = method
+        self.grade_values = grade_values
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
+        self.binning = binning
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict_grade_proba(self, X):
+        """Probabilities of the grades.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_levels), dtype float64
+            In the order of ``levels_``; rows sum to 1. With ``method="ordinal"`` probabilities are
+            differences of cumulative ones (equation 8), which are fitted separately: negative
+            differences are set to 0, and the rows divided by their sums.
+        """
+        check_is_fitted(self)
+        X = self._validate_X(X, reset=False)
+        F = np.atleast_2d(self._predictor.predict(X, self._n_threads()))
+        if self.method == "classification" or len(self.levels_) == 1:
+            return softmax(F).T
+        at_least = sigmoid(F)  # P(y >= k) for k = 1 ... K - 1
+        at_least = np.vstack([np.ones(X.shape[0]), at_least, np.zeros(X.shape[0])])
+        p = np.maximum(at_least[:-1] - at_least[1:], 0)
+        return (p / p.sum(axis=0)).T
+
+    def _rounds(self, train):
+        """Algorithm 1 of the paper, by its line numbers; for "ordinal", its section 4."""
+        w, nu, F = train.row_weight, self.learning_rate, np.atleast_2d(train.scores)  # 1
+        if len(self.levels_) == 1:
+            return
+        y, share, probabilities, loss = self._problems(train.y)  # 0
+        trees = self._grower(train)
+        p = probabilities(F)  # 4, once for all classes
+        while True:  # 2
+            terms, rows = [], self._sample(train)
+            for k in range(len(F)):  # 3
+                r = y[k] - p[k]
+                R = trees.grow(r, w, train.row_count, rows, self._tree_seed(k))  # 5
+                numerator = share * R.sums(r, w)
+                denominator = R.sums(p[k] * (1 - p[k]), w)
+                R.set_values(numerator, np.maximum(denominator, abs(numerator) / MAX_VALUE))  # 6
+                R.add_to(F[k], nu)  # 7
+                terms.append((nu, R.tree))
+            if all(tree.n_leaves == 1 for _, tree in terms) and not self._draws():
+                return
+            p = probabilities(F)
+            train.loss = np.average(loss(F, y), weights=w)
+            yield terms
+
+    def _problems(self, grades):
+        """What is to be told apart, for each output: rows of a class, or those of a class or above.
+
+        Returns
+        -------
+        y : ndarray of shape (n_outputs, n_samples), dtype bool
+        share : float
+            Of a Newton step, which the outputs take.
+        probabilities : callable
+            Of `y`, from the outputs.
+        loss : callable
+            Of rows, from the outputs and `y`.
+        """
+        level, K = self._level_of(grades), len(self.levels_)
+        if self.method == "classification":
+            return np.equal.outer(np.arange(K), level), (K - 1) / K, softmax, multinomial_loss
+        # Two mirrored functions take half a step each: their difference, the log odds, takes one.
+        return np.less_equal.outer(np.arange(1, K), level), 1.0, sigmoid, binomial_loss
+
+    def _n_outputs(self):
+        K = len(self.levels_)
+        return K if self.method == "classification" else max(K - 1, 1)
+
+    def _to_scores(self, F):
+        """Expected relevance, equation 5."""
+        F, T = np.atleast_2d(F), self._values
+        if len(T) == 1:
+            return np.full(F.shape[1], T[0])
+        if self.method == "classification":
+            return weighted_sum(T, softmax(F))
+        # sum_k p_k T(k), where p_k = P(y >= k) - P(y >= k + 1)
+        return T[0] + weighted_sum(np.diff(T), sigmoid(F))
+
+    def _level_of(self, grades):
+        """Number of each grade's level in ``levels_``."""
+        return np.searchsorted(self._cuts, grades, side="left")
+
+    def _restart(self, data):
+        self._set_levels(data)
+        self._values = self._check_grade_values()
+        super()._restart(data)
+
+    def _set_levels(self, data):
+        """The classes: the grades, or quantiles where there are too many."""
+        if len(self.grades_) <= MAX_LEVELS:
+            self.levels_ = self.grades_
+            self._cuts = self.levels_[:-1]
+            return
+        warn_caller(
+            f"`y` has {len(self.grades_)} distinct grades; they are put into {MAX_LEVELS} levels "
+            "at quantiles. A class for each grade would tell little apart: RegressionRanker takes "
+            "grades as they are.",
+            UserWarning,
+        )
+        weight = np.ones_like(data.y) if data.sample_weight is None else data.sample_weight
+        binner = Binner(MAX_LEVELS).fit(data.y[:, None], np.arange(len(data.y)), weight=weight)
+        self._cuts = binner.thresholds_[0]
+        level = self._level_of(data.y)
+        self.levels_ = np.bincount(level, weight * data.y) / np.bincount(level, weight)
+
+    def _check_grade_values(self):
+        """T(k) of each level."""
+        values = self.grade_values
+        if values is None:
+            return self.levels_
+        values = np.asarray(values(self.levels_) if callable(values) else values, dtype=np.float64)
+        if values.shape != self.levels_.shape:
+            raise ValueError(
+                f"`grade_values` must have one entry for each of the {len(self.levels_)} grades in "
+                f"`y`; got shape {values.shape}. A function of the grades serves whatever grades "
+                "there are."
+            )
+        if not (np.isfinite(values).all() and (np.diff(values) > 0).all()):
+            raise ValueError(f"`grade_values` must be finite and increase; got {values.tolist()}.")
+        return values
+
+    def _check_params(self):
+        super()._check_params()
+        if self.method not in METHODS:
+            raise ValueError(f"`method` must be one of {list(METHODS)}; got {self.method!r}.")
+        if self.monotonic_cst is not None and self.method == "classification":
+            raise ValueError(
+                '`monotonic_cst` needs method="ordinal": the expected relevance of classes that '
+                "are told apart together is not monotonic where the outputs are."
+            )
+
+
+def weighted_sum(weights, rows):
+    """The sum of weights * rows, in order: a matrix product may depend on the threads."""
+    total = weights[0] * rows[0]
+    for weight, row in zip(weights[1:], rows[1:], strict=True):
+        total += weight * row
+    return total

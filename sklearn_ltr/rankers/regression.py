@@ -1,0 +1,221 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Least-squares boosting of regression trees on the gains of grades."""
+
+import numpy as np
+
+from sklearn_ltr.labels import GAINS, check_gain, gains
+from sklearn_ltr.tree_boosting import PointwiseTreeRanker
+from sklearn_ltr.weak.tree import Tree
+
+
+class RegressionRanker(PointwiseTreeRanker):
+    r"""Gradient boosted regression trees, fitted to the gains of grades by least squares.
+
+    Minimises
+
+    .. math:: \sum_i w_i (\tilde y_i - S_i)^2, \qquad \tilde y_i = 2^{y_i} - 1,
+
+    with one tree a round: the regression ranker that McRank is compared with (Algorithm 2 of [1]_,
+    after [2]_), and the gradient boosted trees that QBRank is [3]_. It does not compare rows; those
+    of one query are ordered by their scores, the predicted gains.
+
+    Read more in the :ref:`User Guide <regression>`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Rounds, the paper's :math:`M`. Each adds one tree.
+    learning_rate : float, default=0.05
+        Shrinkage, the paper's :math:`\nu`: each tree is taken times this factor.
+    gain : {"exponential", "linear"}, default="exponential"
+        What is fitted: :math:`2^y - 1`, for grades of at least 0, or :math:`y` itself.
+    max_leaf_nodes : int, default=20
+        Most leaves of a tree, the paper's :math:`J`. Trees grow best-first: the leaf whose split
+        lowers the squared error most is split next.
+    max_depth : int or None, default=None
+        Most splits between the root and a leaf.
+    min_samples_leaf : int, default=20
+        Fewest rows of a leaf; a row of `sample_weight` w counts as w.
+    l2_regularization : float, default=0.0
+        Added to the denominators of leaf values, and to the weights of both sides of a split.
+    max_features : float in (0, 1], default=1.0
+        Share of the features, drawn anew for each node, that it may split on.
+    subsample : float in (0, 1], default=1.0
+        Share of the queries, drawn anew in each round, whose rows trees are grown on. Whole
+        queries, so that a query is either in or out.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint.
+    max_bins : int or None, default=255
+        Most bins of a feature, 2 to 65,535, the paper's :math:`B`; a feature with more distinct
+        values is cut as `binning` says. None keeps every distinct value.
+    binning : {"quantile", "adaptive"}, default="quantile"
+        "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
+        are values, as short as `max_bins` allows (Appendix I of the McRank paper).
+    early_stopping : bool, default=False
+        Stop when `scoring` on validation queries no longer improves, and predict with the best
+        number of rounds.
+    scoring : str, metric or scorer, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
+        it or `sklearn_ltr.scorers.get_scorer` returns.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries held out for early stopping where no validation set is given to `fit`.
+    n_iter_no_change : int, default=10
+        Rounds without an improvement of more than `tol` after which to stop.
+    tol : float, default=1e-4
+    warm_start : bool, default=False
+        Continue an earlier fit up to `n_estimators` rounds, with its bins.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out queries, and what `max_features` and `subsample` draw.
+    verbose : int, default=0
+        Print a line each round if positive.
+
+    Attributes
+    ----------
+    model_ : AdditiveModel
+        The trees with their coefficients, ``model_.rounds``.
+    n_iter_ : int
+        Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
+        split lowers the loss any more.
+    best_iteration_ : int
+        Rounds that `predict` uses: those of the best validation score with early stopping, else
+        all.
+    train_loss_ : ndarray of shape (`n_iter_`,)
+        Weighted mean of the squared error after each round.
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
+        `scoring` after each round, if there are validation queries.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Share of each feature in the gains of the splits.
+    n_splits_ : ndarray of shape (`n_features_in_`,)
+        Number of splits on each feature.
+    n_queries_ : int
+        Queries of positive weight, held-out ones included.
+    n_queries_skipped_ : int
+        0: every row is learnt from, alone in its query or not.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Defined only if `X` had feature names that are all strings.
+
+    See Also
+    --------
+    McRank : Fits the probabilities of the grades in the place of their gains.
+
+    Notes
+    -----
+    Leaf values are the mean residuals of the leaves' rows, :math:`\sum w r / (\sum w + \lambda)`
+    with ``l2_regularization`` :math:`\lambda`.
+
+    Missing values (NaN) go to the side of a split where they lower the squared error more; at a
+    node without any, to the side of most rows. Sparse matrices are binned as they are, and never
+    made dense.
+
+    The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
+    last bit.
+
+    References
+    ----------
+    .. [1] Li, Burges, Wu. "McRank: Learning to Rank Using Multiple Classification and Gradient
+       Boosting". NIPS 2007.
+    .. [2] Cossock, Zhang. "Subset Ranking Using Regression". COLT 2006.
+    .. [3] Zheng, Zha, Zhang, Chapelle, Chen, Sun. "A General Boosting Method and its Application to
+       Learning Ranking Functions for Web Search". NIPS 2007.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import RegressionRanker
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = RegressionRanker(n_estimators=100).fit(X, y, groups=groups)
+    >>> round(ranker.score(X, y, groups=groups), 1)
+    0.9
+    """
+
+    def __init__(
+        self,
+        n_estimators=300,
+        learning_rate=0.05,
+        *,
+        gain="exponential",
+        max_leaf_nodes=20,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        subsample=1.0,
+        monotonic_cst=None,
+        max_bins=255,
+        binning="quantile",
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-4,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.gain = gain
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
+        self.binning = binning
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.gain == "exponential"
+        return tags
+
+    def _check_params(self):
+        super()._check_params()
+        if self.gain not in GAINS:
+            raise ValueError(f"`gain` must be one of {list(GAINS)}; got {self.gain!r}.")
+
+    def _rounds(self, train):
+        """Algorithm 2 of the McRank paper, by its line numbers."""
+        w, nu, S = train.row_weight, self.learning_rate, train.scores
+        y = self._targets(train.y)  # 0
+        terms = []
+        if self.n_iter_ == 0:
+            terms = [(1.0, Tree.constant(np.average(y, weights=w)))]
+            S += terms[0][1].value  # 1
+        trees = self._grower(train)
+        r = y - S
+        while True:  # 2
+            R = trees.grow(r, w, train.row_count, self._sample(train), self._tree_seed())  # 3
+            R.set_values(R.sums(r, w), R.sums(None, w))  # 4
+            R.add_to(S, nu)  # 5
+            if R.tree.n_leaves > 1 or self._draws():
+                terms.append((nu, R.tree))
+            r = y - S
+            train.loss = np.average(r**2, weights=w)
+            if not terms:
+                return
+            yield terms
+            terms = []
+
+    def _targets(self, grades):
+        if self.gain == "exponential":
+            check_gain(grades, self.gain)
+        return gains(grades, self.gain)
