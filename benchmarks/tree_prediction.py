@@ -1,0 +1,147 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What prediction with sums of trees costs, beside LightGBM with the very same trees.
+
+    python benchmarks/tree_prediction.py                    # 100,000 rows, 136 features
+    python benchmarks/tree_prediction.py --few              # batches of 1, 10 and 100 rows
+    python benchmarks/tree_prediction.py --classes 5 --features 50 --single
+
+LightGBM's trees are read from its dump, so both sides do the same work, and the scores are compared
+to 1e-12 of the largest. They take turns; a ratio is the median over the repeats of the ratio within
+one, so that a slow spell of a shared machine meets both. Batches of few rows differ between
+repeats, and each repeat takes the mean over many.
+"""
+
+import argparse
+import os
+import platform
+import time
+from types import SimpleNamespace
+
+import lightgbm
+import numpy as np
+from stump_round import N_GRADES, cpu_name, make_data
+
+import sklearn_ltr
+from sklearn_ltr.weak.forest import TreeEnsemble
+
+TRAINING_ROWS = 20_000
+FEW = (1, 10, 100)
+
+
+def train(data, n_leaves, n_trees, n_classes):
+    X, y, _ = data
+    params = {
+        "num_leaves": n_leaves,
+        "learning_rate": 0.05,
+        "num_threads": 1,  # on a busy machine faster than one a core
+        "verbosity": -1,
+    }
+    if n_classes > 1:
+        params.update(objective="multiclass", num_class=n_classes)
+    dataset = lightgbm.Dataset(X[:TRAINING_ROWS], y[:TRAINING_ROWS], params=params)
+    return lightgbm.train(params, dataset, n_trees // n_classes)
+
+
+def read_tree(root):
+    """A tree of LightGBM's dump as arrays."""
+    nodes, left = [root], []
+    for node in nodes:  # which grows
+        left.append(len(nodes) if "split_feature" in node else 0)
+        if "split_feature" in node:
+            nodes += [node["left_child"], node["right_child"]]
+    return SimpleNamespace(
+        feature=np.array([node.get("split_feature", -1) for node in nodes], dtype=np.int32),
+        threshold=np.array([node.get("threshold", 0.0) for node in nodes]),
+        missing_right=np.array([not node.get("default_left", True) for node in nodes]),
+        left=np.array(left, dtype=np.int32),
+        value=np.array([node.get("leaf_value", 0.0) for node in nodes]),
+    )
+
+
+def read_terms(booster, n_trees, n_classes):
+    dump = booster.dump_model(num_iteration=n_trees // n_classes)["tree_info"]
+    return [(t % n_classes, 1.0, read_tree(tree["tree_structure"])) for t, tree in enumerate(dump)]
+
+
+def compare(ours, theirs, batches, repeats):
+    """Seconds a batch of both, as (repeats, 2)."""
+    seconds = np.empty((repeats, 2))
+    for r in range(repeats):
+        for who, predict in enumerate((ours, theirs)):
+            start = time.perf_counter()
+            for X in batches:
+                predict(X)
+            seconds[r, who] = (time.perf_counter() - start) / len(batches)
+    return seconds
+
+
+def check(scores, expected):
+    error = np.abs(scores - expected.T).max() / np.abs(expected).max()
+    assert error <= 1e-12, error
+
+
+def table(args):
+    data = make_data(args.rows, args.features)
+    X = data[0].astype(np.float32) if args.single else data[0]
+    sizes = FEW if args.few else (args.rows,)
+    print(
+        f"{'leaves':>7}{'trees':>7}{'rows':>8}{'threads':>9}{'ours':>12}{'LightGBM':>12}{'ratio':>8}"
+        f"{'range':>14}"
+    )
+    for n_leaves in args.leaves:
+        booster = train(data, n_leaves, max(args.trees), args.classes)
+        for n_trees in args.trees:
+            terms = read_terms(booster, n_trees, args.classes)
+            start = time.perf_counter()
+            model = TreeEnsemble(terms, args.classes)
+            setup = time.perf_counter() - start
+            rounds = n_trees // args.classes
+            check(model.predict(X), booster.predict(X, raw_score=True, num_iteration=rounds))
+            for n_rows in sizes:
+                n_batches = min(args.rows // n_rows, 200)
+                for n_threads in args.threads:
+                    seconds = compare(
+                        lambda X, m=model, t=n_threads: m.predict(X, t),
+                        lambda X, b=booster, r=rounds, t=n_threads: b.predict(
+                            X, raw_score=True, num_iteration=r, num_threads=t
+                        ),
+                        [X[i * n_rows : (i + 1) * n_rows] for i in range(n_batches)],
+                        args.repeats,
+                    )
+                    ratio = seconds[:, 0] / seconds[:, 1]
+                    ours, theirs = 1e3 * np.median(seconds, axis=0)
+                    print(
+                        f"{n_leaves:>7}{n_trees:>7}{n_rows:>8}{n_threads:>9}{ours:>9.3f} ms"
+                        f"{theirs:>9.3f} ms{np.median(ratio):8.3f}"
+                        f"{f'{ratio.min():.3f}-{ratio.max():.3f}':>14}",
+                        flush=True,
+                    )
+            print(f"{'':7}set up once: {1e3 * setup:.1f} ms")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--features", type=int, default=136)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--leaves", type=int, nargs="+", default=[20, 31])
+    parser.add_argument("--trees", type=int, nargs="+", default=[100, 300, 1000], help="in all")
+    parser.add_argument("--classes", type=int, default=1, help=f"1 or {N_GRADES}")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--few", action="store_true", help="batches of few rows")
+    parser.add_argument("--single", action="store_true", help="predict rows of 32 bits")
+    args = parser.parse_args()
+    print(
+        f"sklearn_ltr {sklearn_ltr.__version__}, LightGBM {lightgbm.__version__}, numpy "
+        f"{np.__version__}, Python {platform.python_version()}\n{time.strftime('%d %b %Y')}, "
+        f"{cpu_name()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n{args.rows} rows, "
+        f"{args.features} features of {32 if args.single else 64} bits, {args.classes} output(s)"
+    )
+    table(args)
+
+
+if __name__ == "__main__":
+    main()
