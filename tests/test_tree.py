@@ -575,6 +575,7 @@ def test_rounding_of_weights_is_nothing_to_gain(n):
     """Weights that are not whole are rounded, and so are targets, each by itself."""
     rng = np.random.default_rng(0)
     X, weight = rng.normal(size=(n, 3)), rng.random(n) + 0.1
+    X[:, 1] = np.sign(X[:, 1])
     assert grow(X, np.full(n, -1.5), weight).tree.n_leaves == 1
     target = np.where(X[:, 1] > 0, 1.0, 0.3)
     assert grow(X, target, weight).tree.n_leaves == 2

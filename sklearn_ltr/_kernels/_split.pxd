@@ -23,12 +23,14 @@ cdef struct Rules:
     long long min_low       # least low sum of a side
     long long min_count     # least count of a side, where counts are apart from the low sum
     double l2               # added to low sums
+    double rounding         # of each row's part of either sum, where the two are not in proportion
     bint bounded            # whether any feature has a monotonic constraint
 
 
 cdef struct Node:
     long long word          # packed sums of the node
     long long count
+    double rounding         # how far rounding may have moved either sum
     double lower            # bounds of the values below the node, from monotonic constraints
     double upper
 

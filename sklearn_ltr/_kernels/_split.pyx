@@ -69,7 +69,9 @@ cdef void scan_plain(
         difference = g * H - G * h
         if difference * difference <= bar * (h * (H - h)):
             continue
-        if fabs(difference) > ROUNDING * (fabs(g) * H + fabs(G) * h):
+        if fabs(difference) > (
+            ROUNDING * (fabs(g) * H + fabs(G) * h) + node.rounding * (H + fabs(G))
+        ):
             keep(
                 best, difference * difference / (h * (H - h) * H), feature, bin, missing, left, 0
             )
@@ -84,7 +86,7 @@ cdef void scan_any(
     cdef long long left = cells[n_bins] if missing == LEFT else 0
     cdef long long left_count = counts[n_bins] if counts != NULL and missing == LEFT else 0
     cdef long long right
-    cdef double left_mean, right_mean, gain, terms
+    cdef double left_mean, right_mean, gain, terms, slack
     cdef double before = fit(node.word, mean(node.word, node, rules), rules)
     cdef Py_ssize_t bin
     for bin in range(n_bins):
@@ -101,7 +103,10 @@ cdef void scan_any(
             continue
         terms = fit(left, left_mean, rules) + fit(right, right_mean, rules)
         gain = terms - before
-        if gain > best.gain * (1 + TIE) and gain > ROUNDING * fabs(terms):
+        slack = node.rounding * (
+            fabs(left_mean) * (2 + fabs(left_mean)) + fabs(right_mean) * (2 + fabs(right_mean))
+        )
+        if gain > best.gain * (1 + TIE) and gain > ROUNDING * fabs(terms) + slack:
             keep(best, gain, feature, bin, missing, left, left_count)
 
 

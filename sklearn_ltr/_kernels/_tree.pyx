@@ -138,22 +138,24 @@ cdef class TreeBuilder:
         long long min_low,              # least low sum of a leaf
         long long min_count,            # least count of a leaf
         double l2,                      # added to low sums
+        double rounding,                # of each row's part of either sum
         unsigned long long seed,        # draws the candidates of nodes
     ):
         """Grow a tree."""
-        cdef Rules rules = Rules(shift, min_low, min_count, l2, self.bounded)
+        cdef Rules rules = Rules(shift, min_low, min_count, l2, rounding, self.bounded)
         cdef Leaf* root = &self.leaves[0]
         cdef int i
         if counts.shape[0] and not self.count_histogram.shape[0]:
             self.count_histogram = np.zeros(self.histograms.shape[1], dtype=np.int64)
         root.node, root.depth, root.start, root.stop = 0, 0, 0, n
-        root.sums = Node(0, 0, -INFINITY, INFINITY)
+        root.sums = Node(0, 0, 0, -INFINITY, INFINITY)
         self.n_nodes = self.n_leaves = 1
         with nogil:
             for i in range(n):
                 root.sums.word += self.words[self.rows[i]]
                 if counts.shape[0]:
                     root.sums.count += counts[self.rows[i]]
+            root.sums.rounding = rounding * n
             self.evaluate(codes, counts, &rules, seed, 0, -1)
             while self.n_leaves < self.max_leaves:
                 i = self.most_gaining()
@@ -211,6 +213,8 @@ cdef class TreeBuilder:
             &self.rows[parent.start], parent.stop - parent.start, &self.row_buffer[0],
             self.n_threads,
         )
+        left.sums.rounding = rules.rounding * (left.stop - left.start)
+        right.sums.rounding = rules.rounding * (right.stop - right.start)
         self.feature[parent.node] = split.feature
         self.bin[parent.node] = split.bin
         self.left[parent.node] = left.node

@@ -225,6 +225,7 @@ class TreeGrower:
             min_low,
             min_count,
             self.l2_regularization * weights.scale,
+            0.0 if weights.whole else 0.5,
             seed,
         )
         return Leaves(self, weights.scale / scale**2, n)
