@@ -59,7 +59,7 @@ cdef class TreeBuilder:
     directions : ndarray of shape (n_features,), dtype intc
         Monotonic constraints.
     uncommon : UncommonCells
-        Groups of blocks whose histograms are built from their cells with uncommon codes.
+        Blocks whose histograms are built from their cells with uncommon codes.
     n_rows, max_leaves, max_depth, n_candidates, n_threads : int
         Each node chooses among `n_candidates` features.
 
@@ -86,11 +86,12 @@ cdef class TreeBuilder:
     cdef const int[::1] directions
     cdef int max_leaves, max_depth, n_candidates, n_threads
     cdef bint bounded
-    cdef const unsigned char[::1] listed    # (n_blocks,) whether in a group
+    cdef const unsigned char[::1] listed    # (n_blocks,)
     cdef const Py_ssize_t[::1] common       # common code of each column
-    cdef const Py_ssize_t[::1] group_blocks, group_starts
-    cdef const long long[:, ::1] indptr     # (n_groups, n_rows + 1)
+    cdef const long long[::1] indptr        # (n_rows + 1,)
     cdef const unsigned int[::1] slots
+    cdef bint any_listed
+    cdef long long[:, ::1] partial          # histograms of parts of a leaf's rows but the first
     cdef Leaf* leaves
     cdef Split* found                       # (n_blocks, 2), the best splits of two leaves
     cdef long long[:, ::1] histograms
@@ -107,8 +108,11 @@ cdef class TreeBuilder:
         self.max_leaves, self.max_depth, self.n_candidates = max_leaves, max_depth, n_candidates
         self.n_threads = n_threads
         self.listed, self.common = uncommon.listed, uncommon.common
-        self.group_blocks, self.group_starts = uncommon.blocks, uncommon.group_starts
         self.indptr, self.slots = uncommon.indptr, uncommon.slots
+        self.any_listed = bool(np.any(uncommon.listed))
+        n_slots = starts[len(starts) - 1]
+        n_partial = n_threads - 1 if self.any_listed else 0
+        self.partial = np.zeros((n_partial, n_slots), dtype=np.int64)
         self.bounded = bool(np.any(directions))
         self.rows = np.zeros(n_rows + AHEAD, dtype=np.uint32)
         self.row_buffer = np.empty_like(self.rows)
@@ -117,7 +121,7 @@ cdef class TreeBuilder:
         self.missing_right = np.zeros(2 * max_leaves - 1, dtype=np.uint8)
         self.gain = np.zeros(2 * max_leaves - 1)
         self.leaf_node, self.leaf_start, self.leaf_stop = np.zeros((3, max_leaves), dtype=np.intp)
-        self.histograms = np.zeros((max_leaves, starts[len(starts) - 1]), dtype=np.int64)
+        self.histograms = np.zeros((max_leaves, n_slots), dtype=np.int64)
         self.count_histogram = np.zeros(0, dtype=np.int64)
         self.candidates = np.ones((2, len(n_bins)), dtype=np.uint8)
         self.leaves = <Leaf*>calloc(max_leaves, sizeof(Leaf))
@@ -144,6 +148,9 @@ cdef class TreeBuilder:
         """Grow a tree."""
         cdef Rules rules = Rules(shift, min_low, min_count, l2, rounding, self.bounded)
         cdef Leaf* root = &self.leaves[0]
+        cdef long long word = 0
+        cdef long long count = 0
+        cdef Py_ssize_t row
         cdef int i
         if counts.shape[0] and not self.count_histogram.shape[0]:
             self.count_histogram = np.zeros(self.histograms.shape[1], dtype=np.int64)
@@ -151,10 +158,11 @@ cdef class TreeBuilder:
         root.sums = Node(0, 0, 0, -INFINITY, INFINITY)
         self.n_nodes = self.n_leaves = 1
         with nogil:
-            for i in range(n):
-                root.sums.word += self.words[self.rows[i]]
+            for row in prange(n, schedule="static", num_threads=self.n_threads):
+                word += self.words[self.rows[row]]
                 if counts.shape[0]:
-                    root.sums.count += counts[self.rows[i]]
+                    count += counts[self.rows[row]]
+            root.sums.word, root.sums.count = word, count
             root.sums.rounding = rounding * n
             self.evaluate(codes, counts, &rules, seed, 0, -1)
             while self.n_leaves < self.max_leaves:
@@ -296,13 +304,13 @@ cdef class TreeBuilder:
         cdef int n_threads = self.n_threads
         if n * self.n_bins.shape[0] + 2 * self.histograms.shape[1] < CELLS_PER_THREAD:
             n_threads = 1
-        for i in prange(n, schedule="static", num_threads=n_threads):
-            self.leaf_words[i] = self.words[self.rows[start + i]]
-        for block in prange(self.indptr.shape[0], schedule="static", num_threads=n_threads):
-            self.scan_group(block, width, smaller)
+        for i in prange(n_threads, schedule="static", num_threads=n_threads):
+            self.scan_part(smaller, n * i // n_threads, n * (i + 1) // n_threads, i)
         for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
             first, last = self.starts[block * width], self.starts[(block + 1) * width]
-            if not self.listed[block]:
+            if self.listed[block]:
+                self.join_parts(smaller, block * width, (block + 1) * width, n_threads)
+            else:
                 memset(&self.histograms[smaller, first], 0, (last - first) * sizeof(long long))
                 add_rows(
                     &codes[block, 0, 0], &self.rows[start], &self.leaf_words[0], n,
@@ -315,24 +323,38 @@ cdef class TreeBuilder:
         self.choose(codes.shape[0], wanted[0], 0)
         self.choose(codes.shape[0], wanted[1], 1)
 
-    cdef void scan_group(self, Py_ssize_t group, Py_ssize_t width, int index) noexcept nogil:
-        """Histograms of a leaf for a group of blocks, from the cells with uncommon codes."""
-        cdef Leaf* leaf = &self.leaves[index]
-        cdef Py_ssize_t b, column, first, last
-        for b in range(self.group_starts[group], self.group_starts[group + 1]):
-            first = self.starts[self.group_blocks[b] * width]
-            last = self.starts[(self.group_blocks[b] + 1) * width]
-            memset(&self.histograms[index, first], 0, (last - first) * sizeof(long long))
+    cdef void scan_part(
+        self, int index, Py_ssize_t first, Py_ssize_t last, Py_ssize_t part
+    ) noexcept nogil:
+        """Words of a part of a leaf's rows, and a histogram of their uncommon cells."""
+        cdef const unsigned int* rows = &self.rows[self.leaves[index].start]
+        cdef long long* histogram
+        cdef Py_ssize_t i
+        for i in range(first, last):
+            self.leaf_words[i] = self.words[rows[i]]
+        if not self.any_listed:
+            return
+        histogram = &self.histograms[index, 0] if part == 0 else &self.partial[part - 1, 0]
+        memset(histogram, 0, self.histograms.shape[1] * sizeof(long long))
         add_uncommon(
-            &self.indptr[group, 0], &self.slots[0], &self.rows[leaf.start],
-            &self.leaf_words[0], leaf.stop - leaf.start, &self.histograms[index, 0],
+            &self.indptr[0], &self.slots[0], rows + first, &self.leaf_words[first], last - first,
+            histogram,
         )
-        for b in range(self.group_starts[group], self.group_starts[group + 1]):
-            for column in range(self.group_blocks[b] * width, (self.group_blocks[b] + 1) * width):
-                fill_common(
-                    self.starts[column] + self.common[column], self.starts[column],
-                    self.starts[column + 1], leaf.sums.word, &self.histograms[index, 0],
-                )
+
+    cdef void join_parts(
+        self, int index, Py_ssize_t first, Py_ssize_t last, int n_parts
+    ) noexcept nogil:
+        """A leaf's histograms of some columns, from those of parts of its rows."""
+        cdef Py_ssize_t column, slot
+        cdef int part
+        for part in range(n_parts - 1):
+            for slot in range(self.starts[first], self.starts[last]):
+                self.histograms[index, slot] += self.partial[part, slot]
+        for column in range(first, last):
+            fill_common(
+                self.starts[column] + self.common[column], self.starts[column],
+                self.starts[column + 1], self.leaves[index].sums.word, &self.histograms[index, 0],
+            )
 
     cdef void search_block(
         self, Py_ssize_t block, Py_ssize_t width, int leaf, int which, const long long* counts,

@@ -7,6 +7,7 @@ they leave of the sum over all rows.
 """
 
 from cython.parallel cimport prange
+from libc.string cimport memcmp
 
 from sklearn_ltr._kernels._histogram cimport AHEAD, code_t, prefetch
 
@@ -26,47 +27,55 @@ def count_codes(
                 counts[starts[block * width + j] + codes[block, i, j]] += 1
 
 
+cdef enum:
+    CHUNK = 4096    # rows whose blocks are gone through one after the other
+
+
 def count_uncommon(
     const code_t[:, :, ::1] codes,
-    const Py_ssize_t[::1] blocks,       # IN, the blocks to look at
-    const Py_ssize_t[::1] common,       # IN, the common code of each column
-    long long[::1] counts,              # OUT, by row
+    const unsigned char[::1] listed,    # IN, (n_blocks,) the blocks to look at
+    const code_t[:, ::1] common,        # IN, (n_blocks, width) the common code of each column
+    long long[::1] counts,              # IN/OUT, by row
     int n_threads,
 ):
     """Count the cells of each row with uncommon codes."""
-    cdef Py_ssize_t width = codes.shape[2]
-    cdef Py_ssize_t b, i, j, block
-    cdef long long count
-    for i in prange(codes.shape[1], schedule="static", nogil=True, num_threads=n_threads):
-        count = 0
-        for b in range(blocks.shape[0]):
-            block = blocks[b]
-            for j in range(width):
-                count = count + (codes[block, i, j] != common[block * width + j])
-        counts[i] = count
+    cdef Py_ssize_t n_chunks = (codes.shape[1] + CHUNK - 1) // CHUNK
+    cdef Py_ssize_t chunk, block, i, j
+    for chunk in prange(n_chunks, schedule="static", nogil=True, num_threads=n_threads):
+        for block in range(codes.shape[0]):
+            if not listed[block]:
+                continue
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, codes.shape[1])):
+                for j in range(codes.shape[2]):
+                    counts[i] += codes[block, i, j] != common[block, j]
 
 
 def list_uncommon(
     const code_t[:, :, ::1] codes,
-    const Py_ssize_t[::1] blocks,       # IN
-    const Py_ssize_t[::1] common,       # IN
+    const unsigned char[::1] listed,    # IN
+    const code_t[:, ::1] common,        # IN
     const Py_ssize_t[::1] starts,       # IN, first slot of each column
-    const long long[::1] indptr,        # IN, (n_rows + 1,) where each row's slots begin
+    long long[::1] places,              # IN/OUT, by row: where its slots begin, then end
     unsigned int[::1] slots,            # OUT
     int n_threads,
 ):
     """List the slots of each row's cells with uncommon codes."""
     cdef Py_ssize_t width = codes.shape[2]
-    cdef Py_ssize_t b, i, j, block
-    cdef long long place
-    for i in prange(codes.shape[1], schedule="static", nogil=True, num_threads=n_threads):
-        place = indptr[i]
-        for b in range(blocks.shape[0]):
-            block = blocks[b]
-            for j in range(width):
-                if codes[block, i, j] != common[block * width + j]:
-                    slots[place] = <unsigned int>(starts[block * width + j] + codes[block, i, j])
-                    place = place + 1
+    cdef Py_ssize_t n_chunks = (codes.shape[1] + CHUNK - 1) // CHUNK
+    cdef Py_ssize_t chunk, block, i, j
+    for chunk in prange(n_chunks, schedule="static", nogil=True, num_threads=n_threads):
+        for block in range(codes.shape[0]):
+            if not listed[block]:
+                continue
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, codes.shape[1])):
+                if memcmp(&codes[block, i, 0], &common[block, 0], 8) == 0:
+                    continue
+                for j in range(width):
+                    if codes[block, i, j] != common[block, j]:
+                        slots[places[i]] = <unsigned int>(
+                            starts[block * width + j] + codes[block, i, j]
+                        )
+                        places[i] += 1
 
 
 cdef void add_uncommon(

@@ -7,6 +7,8 @@ __all__ = ["binomial_loss", "multinomial_loss", "sigmoid", "softmax"]
 import numpy as np
 from scipy.special import expit as sigmoid
 
+SMALLEST = np.finfo(np.float64).tiny  # of the probabilities that logarithms are taken of
+
 
 def softmax(F):
     """Class probabilities: exp(F_k) / sum_s exp(F_s).
@@ -24,12 +26,12 @@ def softmax(F):
     return p
 
 
-def multinomial_loss(F, y):
+def multinomial_loss(p, y):
     """-log p of each row's class, equation 7 of McRank.
 
     Parameters
     ----------
-    F : ndarray of shape (n_classes, n_samples)
+    p : ndarray of shape (n_classes, n_samples)
     y : ndarray of shape (n_classes, n_samples), dtype bool
         Whether a row is of a class.
 
@@ -37,21 +39,20 @@ def multinomial_loss(F, y):
     -------
     losses : ndarray of shape (n_samples,)
     """
-    highest = F.max(axis=0)
-    return np.log(np.exp(F - highest).sum(axis=0)) - ((F - highest) * y).sum(axis=0)
+    return -np.log(np.maximum((p * y).sum(axis=0), SMALLEST))
 
 
-def binomial_loss(F, y):
+def binomial_loss(p, y):
     """The sum over binary problems of -log p of what each row is.
 
     Parameters
     ----------
-    F : ndarray of shape (n_problems, n_samples)
-        Log odds of `y`.
+    p : ndarray of shape (n_problems, n_samples)
+        Probability of `y`.
     y : ndarray of shape (n_problems, n_samples), dtype bool
 
     Returns
     -------
     losses : ndarray of shape (n_samples,)
     """
-    return np.logaddexp(0, np.where(y, -F, F)).sum(axis=0)
+    return -np.log(np.maximum(np.where(y, p, 1 - p), SMALLEST)).sum(axis=0)

@@ -254,7 +254,7 @@ class McRank(PointwiseTreeRanker):
             if all(tree.n_leaves == 1 for _, tree in terms) and not self._draws():
                 return
             p = probabilities(F)
-            train.loss = np.average(loss(F, y), weights=w)
+            train.loss = np.average(loss(p, y), weights=w)
             yield terms
 
     def _problems(self, grades):
@@ -268,7 +268,7 @@ class McRank(PointwiseTreeRanker):
         probabilities : callable
             Of `y`, from the outputs.
         loss : callable
-            Of rows, from the outputs and `y`.
+            Of rows, from the probabilities and `y`.
         """
         level, K = self._level_of(grades), len(self.levels_)
         if self.method == "classification":

@@ -26,6 +26,9 @@ MOST_WHOLE = 2**20
 # Rows below which a second thread costs more than it does.
 ROWS_PER_THREAD = 20_000
 
+# Rows that tell which codes are common.
+SAMPLE_ROWS = 10_000
+
 # Cells of a block with uncommon codes, for each row, up to which listing them pays.
 MOST_UNCOMMON = 1.5
 
@@ -153,6 +156,7 @@ class TreeGrower:
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
         self.monotonic_cst = monotonic_cst
+        self._all_rows = np.arange(binned.n_samples, dtype=np.uint32)
         n_features, width = binned.n_features, binned.codes.shape[2]
         slots = np.ones(len(binned.codes) * width, dtype=np.intp)  # columns that pad the last block
         slots[:n_features] = binned.n_bins + 1  # and one for the missing values
@@ -192,7 +196,7 @@ class TreeGrower:
         """
         builder, n = self._builder, len(target) if rows is None else len(rows)
         builder_rows = np.asarray(builder.rows)
-        builder_rows[:n] = np.arange(n, dtype=np.uint32) if rows is None else rows
+        builder_rows[:n] = self._all_rows if rows is None else rows
         builder_rows[n:] = 0
         used = slice(None) if rows is None else rows
         weights = FixedPoint(None if weight is None else weight[used], n, WEIGHT_BITS)
@@ -239,7 +243,7 @@ class UncommonCells:
     """The cells of a binned matrix that do not hold the most common code of their feature.
 
     Where most cells of a block of features hold common codes, as in sparse data, a histogram is
-    built faster from the others. They are listed row by row, in a group of blocks for each thread.
+    built faster from the others, which are listed row by row.
 
     Parameters
     ----------
@@ -251,48 +255,37 @@ class UncommonCells:
     Attributes
     ----------
     listed : ndarray of shape (n_blocks,), dtype uint8
-        Whether a block is in a group.
+        Whether the cells of a block are listed.
     common : ndarray of shape (n_blocks * width,), dtype intp
         Common code of each column.
-    blocks, group_starts : ndarrays, dtype intp
-        Group i has ``blocks[group_starts[i]:group_starts[i + 1]]``.
-    indptr : ndarray of shape (n_groups, n_samples + 1), dtype int64
-        Where the slots of a row begin, for each group.
+    indptr : ndarray of shape (n_samples + 1,), dtype int64
+        Where the slots of each row begin.
     slots : ndarray, dtype uint32
+        Slots of the listed cells with uncommon codes.
     """
 
     def __init__(self, binned, starts, n_threads):
         codes, n, width = binned.codes, binned.n_samples, binned.codes.shape[2]
         counts = np.zeros(starts[-1], dtype=np.intp)
-        _uncommon.count_codes(codes, starts, counts, n_threads)
+        sample = np.ascontiguousarray(codes[:, :: 1 + n // SAMPLE_ROWS])
+        _uncommon.count_codes(sample, starts, counts, n_threads)
         self.common = np.array(
             [np.argmax(counts[first:last]) for first, last in pairwise(starts)], dtype=np.intp
         )
-        n_uncommon = (n - counts[starts[:-1] + self.common]).reshape(-1, width).sum(axis=1)
-        self.listed = (n_uncommon <= MOST_UNCOMMON * n).astype(np.uint8)
-        self.blocks = np.flatnonzero(self.listed).astype(np.intp)
-        # About as many cells for each thread.
-        total = np.cumsum(n_uncommon[self.blocks])
-        n_groups = min(n_threads, len(self.blocks))
-        shares = np.arange(n_groups) / max(n_groups, 1) * total[-1:].sum()
-        self.group_starts = np.append(np.searchsorted(total, shares), len(total)).astype(np.intp)
-        self.indptr = np.zeros((n_groups, n + 1), dtype=np.int64)
-        n_listed = np.empty(n, dtype=np.int64)
-        offset = 0
-        for group, indptr in enumerate(self.indptr):
-            _uncommon.count_uncommon(codes, self._group(group), self.common, n_listed, n_threads)
-            indptr[0] = offset
-            np.cumsum(n_listed, out=indptr[1:])
-            indptr[1:] += offset
-            offset = indptr[-1]
-        self.slots = np.zeros(offset + 1, dtype=np.uint32)  # never empty
-        for group, indptr in enumerate(self.indptr):
+        share_of_common = counts[starts[:-1] + self.common] / sample.shape[1]
+        n_uncommon = (1 - share_of_common).reshape(-1, width).sum(axis=1)
+        self.listed = (n_uncommon <= MOST_UNCOMMON).astype(np.uint8)
+        self.indptr = np.zeros(n + 1, dtype=np.int64)
+        common = self.common.reshape(-1, width).astype(codes.dtype)
+        if self.listed.any():
+            _uncommon.count_uncommon(codes, self.listed, common, self.indptr[1:], n_threads)
+            np.cumsum(self.indptr, out=self.indptr)
+        self.slots = np.zeros(self.indptr[-1] + 1, dtype=np.uint32)  # never empty
+        if self.listed.any():
+            places = self.indptr[:-1].copy()
             _uncommon.list_uncommon(
-                codes, self._group(group), self.common, starts, indptr, self.slots, n_threads
+                codes, self.listed, common, starts, places, self.slots, n_threads
             )
-
-    def _group(self, group):
-        return self.blocks[self.group_starts[group] : self.group_starts[group + 1]]
 
 
 class Leaves:
@@ -347,7 +340,8 @@ class Leaves:
         if values is None:
             values, weight = weight, None
         weights = FixedPoint(weight, len(values), SUM_BITS)
-        size = np.abs(values if weight is None else values * weight).sum()
+        largest = max(values.max(), -values.min())
+        size = largest * (len(values) if weight is None else weight.sum())
         sums = np.zeros(len(self.nodes))
         _leaves.sum_leaves(
             values,
