@@ -340,8 +340,7 @@ class Leaves:
         if values is None:
             values, weight = weight, None
         weights = FixedPoint(weight, len(values), SUM_BITS)
-        largest = max(values.max(), -values.min())
-        size = largest * (len(values) if weight is None else weight.sum())
+        size = np.abs(values if weight is None else values * weight).sum()
         sums = np.zeros(len(self.nodes))
         _leaves.sum_leaves(
             values,
