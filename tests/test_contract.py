@@ -97,7 +97,11 @@ def allows_sparse(R):
 
 def learns_from_single_rows(R):
     """Pointwise rankers, which take `sample_weight`, and those with a pointwise part."""
-    return "sample_weight" in inspect.signature(R.fit).parameters or mixes_labels_and_pairs(R)
+    return takes_sample_weight(R) or mixes_labels_and_pairs(R)
+
+
+def takes_sample_weight(R):
+    return "sample_weight" in inspect.signature(R.fit).parameters
 
 
 def mixes_labels_and_pairs(R):
@@ -449,6 +453,55 @@ def test_early_stopping_needs_two_informative_queries(R):
 
 
 # --- 6: weights ----------------------------------------------------------------------------------
+
+
+@each_ranker
+def test_sample_weight_rules(R):
+    if not takes_sample_weight(R):
+        pytest.skip("no sample_weight")
+    X, y, groups = make_data(R)
+    n = len(y)
+    for weight in (np.ones(n - 1), np.ones(groups.max() + 1), np.ones((n, 2))):
+        with pytest.raises(ValueError, match=rf"`sample_weight`.*{n} rows"):
+            make(R).fit(X, y, groups, sample_weight=weight)
+    with pytest.raises(ValueError, match="`sample_weight` is zero for every row"):
+        make(R).fit(X, y, groups, sample_weight=np.zeros(n))
+    for value, message in ((-1, "negative"), (np.nan, "NaN"), (np.inf, "infinity")):
+        weight = np.ones(n)
+        weight[3] = value
+        with pytest.raises(ValueError, match=f"sample_weight.*{message}"):
+            make(R).fit(X, y, groups, sample_weight=weight)
+    odd = np.arange(n) % 2
+    of_query = 1.0 * (groups % 2)
+    with pytest.raises(ValueError, match="zero at every row"):
+        make(R).fit(X, y, groups, query_weight=of_query, sample_weight=1 - of_query)
+    model = make(R).fit(X, y, groups, query_weight=of_query, sample_weight=odd)
+    assert model.n_queries_ == len(np.unique(groups[(groups % 2 == 1) & (odd == 1)]))
+
+
+@each_variant
+def test_equal_sample_weights_are_none(R, params):
+    if not takes_sample_weight(R):
+        pytest.skip("no sample_weight")
+    X, y, groups = make_data(R)
+    expected = make(R, **params).fit(X, y, groups)
+    model = make(R, **params).fit(X, y, groups, sample_weight=np.ones(len(y)))
+    assert_same(model, expected, X)
+
+
+@each_variant
+def test_a_row_of_weight_zero_is_no_row(R, params):
+    if not takes_sample_weight(R):
+        pytest.skip("no sample_weight")
+    X, y, groups = make_data(R)
+    weight = np.random.default_rng(1).choice([0.0, 0.7, 1.0, 2.0], len(y))
+    weight[groups == groups[0]] = 0  # a whole query
+    kept = weight > 0
+    expected = make(R, **params).fit(X[kept], y[kept], groups[kept], sample_weight=weight[kept])
+    order = np.random.default_rng(2).permutation(len(y))
+    model = make(R, **params)
+    model.fit(X[order], y[order], groups[order], sample_weight=weight[order])
+    assert_same(model, expected, X)
 
 
 @each_ranker

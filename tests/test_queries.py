@@ -283,3 +283,13 @@ def test_remedy_for_one_weight_a_query_is_right():
     rows = eval(remedy, {"np": np, "groups": groups, "query_weight": query_weight})
     assert rows.tolist() == [7, 5, 7, 9]
     assert per_query(rows, queries).tolist() == [5, 7, 9]
+
+
+def test_keep_rows():
+    groups = np.array(["b", "a", "b", "c", "a"])
+    queries = QueryGroups.from_ids(groups, 5)  # rows 1, 4; 0, 2; 3
+    kept = queries.keep_rows(np.array([False, True, True, True, False]))
+    assert kept.order.tolist() == [4, 0, 2]
+    assert kept.offsets.tolist() == [0, 1, 3]
+    assert kept.ids.tolist() == ["a", "b"]
+    assert queries.keep_rows(np.ones(5, dtype=bool)).order.tolist() == queries.order.tolist()

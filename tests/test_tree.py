@@ -14,6 +14,7 @@ from scipy import sparse
 from strategies import ranking_problems
 
 from sklearn_ltr.binning import Binner
+from sklearn_ltr.weak import tree as module
 from sklearn_ltr.weak.tree import Tree, TreeGrower
 
 ARRAYS = ("feature", "bin", "threshold", "missing_right", "left")
@@ -611,3 +612,36 @@ def test_sums_are_exact_to_the_last_digits():
         expected = [oracle.fsum((w * values)[nodes == i]) for i in leaves.nodes]
         size = np.sum(np.abs(w * values))
         assert_allclose(leaves.sums(values, weight), expected, rtol=0, atol=2e-15 * size)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("max_bins", [255, None])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_listing_uncommon_cells_changes_nothing(monkeypatch, weighted, max_bins, n_threads):
+    """Histograms of sparse features are built in another way, and are the same."""
+    rng = np.random.default_rng(0)
+    n = 30_000  # enough for all threads
+    X = rng.normal(size=(n, 21)).round(4 if max_bins is None else 2)
+    X[:, 3:19][rng.random((n, 16)) < 0.93] = 1.0
+    X[:, 5][rng.random(n) < 0.9] = np.nan
+    target = X[:, 3] * np.nan_to_num(X[:, 5]) + X[:, 10] + X[:, 0] + rng.normal(size=n)
+    weight = rng.integers(1, 4, n).astype(float) if weighted else None
+    trees = []
+    for most in (-1.0, 1.5, 8.0):  # no block, some, all
+        monkeypatch.setattr(module, "MOST_UNCOMMON", most)
+        _, binned = binned_of(X, max_bins)
+        grower = TreeGrower(binned, n_threads, max_leaf_nodes=25)
+        leaves = grower.grow(target, weight)
+        give_means(leaves, target, weight)
+        trees.append(leaves.tree)
+    listed = module.UncommonCells(binned, grower_starts(binned), 1).listed
+    assert listed.all()
+    assert len(np.unique(trees[0].feature)) > 5
+    for tree in trees[1:]:
+        assert_same_tree(tree, trees[0], (*ARRAYS, "gain", "value"))
+
+
+def grower_starts(binned):
+    slots = np.ones(len(binned.codes) * binned.codes.shape[2], dtype=np.intp)
+    slots[: binned.n_features] = binned.n_bins + 1
+    return np.concatenate(([0], np.cumsum(slots))).astype(np.intp)
