@@ -82,9 +82,19 @@ class Present:
         return self.probabilities(self.F)[k]
 
 
-def artificial(sizes, seed):
+# Shares of the grades 0 to 4: of Yahoo's set 1, of MSLR-WEB10K, and even ones.
+PROPORTIONS = {
+    "yahoo": (0.26, 0.36, 0.29, 0.076, 0.019),
+    "mslr": (0.52, 0.32, 0.13, 0.017, 0.007),
+    "even": (0.2, 0.2, 0.2, 0.2, 0.2),
+}
+
+
+def artificial(sizes, grades, seed):
     """Training, validation and test queries, of one draw of the polynomial."""
-    X, y, groups = make_cubic_ranking(n_queries=sum(sizes), random_state=seed)
+    X, y, groups = make_cubic_ranking(
+        n_queries=sum(sizes), grade_proportions=PROPORTIONS[grades], random_state=seed
+    )
     ends = np.cumsum(sizes)
     fold = Bunch()
     for name, size, end in zip(("train", "validation", "test"), sizes, ends, strict=True):
@@ -290,6 +300,12 @@ def main():
     parser.add_argument("--min-samples-leaf", type=int, default=20, help="the paper has none")
     parser.add_argument("--max-bins", type=int, default=255, help="the paper had 2^16")
     parser.add_argument("--binning", choices=["quantile", "adaptive"], default="quantile")
+    parser.add_argument(
+        "--grades",
+        choices=PROPORTIONS,
+        default="yahoo",
+        help="proportions; the paper has none",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="threads")
     parser.add_argument("--scores", action="store_true", help="T(k) = k against 2^k - 1")
@@ -312,9 +328,9 @@ def main():
         "{}/{}/{} queries to train, validate and test, 50 documents each".format(*args.queries)
         + f"; {args.rounds} rounds, {args.leaves} leaves, at least {args.min_samples_leaf} rows in "
         f"each,\nlearning rate {args.learning_rate:g}, {args.max_bins} bins ({args.binning}), "
-        f"seed {args.seed}"
+        f"grades in the proportions of {args.grades!r}, seed {args.seed}"
     )
-    fold = artificial(args.queries, args.seed)
+    fold = artificial(args.queries, args.grades, args.seed)
     rankers, scores = table_1(fold, args)
     figure_1(fold, scores)
     if args.scores:
