@@ -20,7 +20,7 @@ cdef extern from *:
     void prefetch "LTR_PREFETCH"(const void* address) noexcept nogil
 
 cdef enum:
-    AHEAD = 16  # rows that are prefetched before their turn; row lists have as many entries to spare
+    AHEAD = 16  # rows that are prefetched before their turn; row lists have as many to spare
 
 cdef void add_rows(
     const code_t* codes, const unsigned int* rows, const long long* words, Py_ssize_t n,
