@@ -486,3 +486,11 @@ def test_invalid_parameters(params, method):
 def test_invalid_methods(method):
     with pytest.raises(ValueError, match="method"):
         McRank(method=method).fit(*make())
+
+
+@each_method
+def test_a_warm_start_knows_its_grades(method):
+    X, y, groups = make()
+    model = McRank(2, method=method, warm_start=True).fit(X, np.minimum(y, 2), groups)
+    with pytest.raises(ValueError, match=r"`y` has the grade 3.*warm_start"):
+        model.set_params(n_estimators=4).fit(X, np.where(y >= 2, 3, y), groups)

@@ -14,7 +14,7 @@ from scipy import sparse
 from strategies import ranking_problems
 
 from sklearn_ltr.binning import Binner
-from sklearn_ltr.weak import tree as module
+from sklearn_ltr.weak import uncommon as module
 from sklearn_ltr.weak.tree import Tree, TreeGrower
 
 ARRAYS = ("feature", "bin", "threshold", "missing_right", "left")

@@ -270,6 +270,12 @@ class McRank(PointwiseTreeRanker):
         loss : callable
             Of rows, from the probabilities and `y`.
         """
+        by_grade = np.array_equal(self._cuts, self.levels_[:-1])
+        if by_grade and not (known := np.isin(grades, self.levels_)).all():
+            raise ValueError(
+                f"`y` has the grade {grades[~known][0]:g}, which the fit that warm_start=True goes "
+                "on with did not have."
+            )
         level, K = self._level_of(grades), len(self.levels_)
         if self.method == "classification":
             return np.equal.outer(np.arange(K), level), (K - 1) / K, softmax, multinomial_loss
