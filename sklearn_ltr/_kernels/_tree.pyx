@@ -4,6 +4,7 @@
 
 import numpy as np
 
+cimport cython
 from cython.parallel cimport prange
 from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
@@ -44,6 +45,7 @@ cdef inline unsigned long long split_mix(
     return x ^ (x >> 31)
 
 
+@cython.nonecheck(False)  # of `self`, which is never None, and whose check would need the GIL
 cdef class TreeBuilder:
     """Grows trees on one binned matrix.
 
