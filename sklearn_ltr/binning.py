@@ -50,6 +50,20 @@ class BinnedMatrix:
         self.n_features = len(self.n_bins)
         self.n_samples = codes.shape[1]
 
+    def slot_starts(self):
+        """Where each column begins among the cells of a histogram over all codes.
+
+        A feature has a cell for each bin and one for missing values, a column that pads the last
+        block has one.
+
+        Returns
+        -------
+        starts : ndarray of shape (n_blocks * width + 1,), dtype intp
+        """
+        slots = np.ones(len(self.codes) * self.codes.shape[2], dtype=np.intp)
+        slots[: self.n_features] = self.n_bins + 1
+        return np.concatenate(([0], np.cumsum(slots))).astype(np.intp)
+
     def column(self, feature):
         """Codes of one feature, a view of shape (n_samples,)."""
         block, position = divmod(feature, self.codes.shape[2])

@@ -634,14 +634,8 @@ def test_listing_uncommon_cells_changes_nothing(monkeypatch, weighted, max_bins,
         leaves = grower.grow(target, weight)
         give_means(leaves, target, weight)
         trees.append(leaves.tree)
-    listed = module.UncommonCells(binned, grower_starts(binned), 1).listed
+    listed = module.UncommonCells(binned, binned.slot_starts(), 1).listed
     assert listed.all()
     assert {0, 3, 5, 10} <= set(trees[0].feature.tolist())
     for tree in trees[1:]:
         assert_same_tree(tree, trees[0], (*ARRAYS, "gain", "value"))
-
-
-def grower_starts(binned):
-    slots = np.ones(len(binned.codes) * binned.codes.shape[2], dtype=np.intp)
-    slots[: binned.n_features] = binned.n_bins + 1
-    return np.concatenate(([0], np.cumsum(slots))).astype(np.intp)

@@ -127,10 +127,8 @@ class StumpSearch:
         if criterion != "correlation":
             self._order = _presort(binned, offsets, n_threads)
         # A candidate is a slot, that is a bin of a feature, with the missing values below or above.
-        n_features, width = binned.n_features, binned.codes.shape[2]
-        slots = np.ones(len(binned.codes) * width, dtype=np.intp)  # columns that pad the last block
-        slots[:n_features] = binned.n_bins + 1  # and one for the missing values
-        self._starts = np.concatenate(([0], np.cumsum(slots))).astype(np.intp)
+        n_features = binned.n_features
+        self._starts = binned.slot_starts()
         self._counts = self._by_code(np.ones(binned.n_samples))
         first = self._starts[:n_features]
         self._has_missing = self._counts[first + binned.n_bins] > 0

@@ -151,11 +151,9 @@ class TreeGrower:
         self.l2_regularization = l2_regularization
         self.monotonic_cst = monotonic_cst
         self._all_rows = np.arange(binned.n_samples, dtype=np.uint32)
-        n_features, width = binned.n_features, binned.codes.shape[2]
-        slots = np.ones(len(binned.codes) * width, dtype=np.intp)  # columns that pad the last block
-        slots[:n_features] = binned.n_bins + 1  # and one for the missing values
+        n_features = binned.n_features
         directions = np.zeros(n_features) if monotonic_cst is None else monotonic_cst
-        starts = np.concatenate(([0], np.cumsum(slots))).astype(np.intp)
+        starts = binned.slot_starts()
         self._builder = TreeBuilder(
             starts,
             binned.n_bins,
