@@ -12,12 +12,6 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY
 
 
-cdef struct Row:
-    double score
-    double tie      # the smaller comes first among equal scores
-    double value    # gain, or 1 for a relevant row
-
-
 cdef enum Ties:     # the order of `_per_query.TIES`
     AVERAGE
     INPUT
