@@ -11,12 +11,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array, check_scalar, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, check_scalar, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.pairs import Preferences, check_preferences
-from sklearn_ltr.queries import QueryGroups, per_query, row_hash
+from sklearn_ltr.queries import QueryGroups, encode_groups, per_query, row_hash
 
 NO_GROUPS = (
     "`groups` is None: all {n} rows are taken as one query. Inside a pipeline or a search, groups "
@@ -38,8 +38,9 @@ class RankingData(NamedTuple):
     y: np.ndarray
     queries: QueryGroups
     query_weight: np.ndarray
-    informative: np.ndarray
+    informative: np.ndarray  # queries with rows of different grades
     preferences: Preferences | None = None
+    preferred: np.ndarray | None = None  # queries with preferences
     sample_weight: np.ndarray | None = None
 
     def select(self, mask):
@@ -50,7 +51,22 @@ class RankingData(NamedTuple):
             queries=queries,
             query_weight=self.query_weight[mask],
             informative=self.informative[mask],
+            preferred=None if self.preferred is None else self.preferred[mask],
             sample_weight=None if self.sample_weight is None else self.sample_weight[positions],
+        )
+
+    def labelled(self):
+        """The data of the rows that have a grade."""
+        mask = ~np.isnan(self.y)
+        if mask.all():
+            return self
+        any_left = np.logical_or.reduceat(mask, self.queries.offsets[:-1])
+        return self._replace(
+            y=self.y[mask],
+            queries=self.queries.keep_rows(mask),
+            query_weight=self.query_weight[any_left],
+            informative=self.informative[any_left],
+            preferred=None,
         )
 
     def in_given_order(self):
@@ -83,8 +99,8 @@ class BaseRanker(RegressorMixin, BaseEstimator):
     _allow_nan = False
     _allow_sparse = False
 
-    # Whether queries without a preference pair have something to tell.
-    _learns_from_single_rows = False
+    # Whether NaN in y marks a row without a grade, which preferences may still tell of.
+    _allow_unlabelled = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -120,7 +136,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             warn_caller(NO_GROUPS.format(n=len(y), method="score"), UserWarning)
         weights = [np.asarray(w) for w in (query_weight, sample_weight) if w is not None]
         weight = np.prod(weights, axis=0) if weights else None
-        return get_metric("ndcg@10")(y, self.predict(X), groups=groups, query_weight=weight)
+        y_score = self.predict(X)
+        y, y_score, groups, weight = only_labelled(y, y_score, groups, weight)
+        return get_metric("ndcg@10")(y, y_score, groups=groups, query_weight=weight)
 
     def _n_threads(self):
         return effective_n_jobs(self.n_jobs)
@@ -161,45 +179,67 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         Returns
         -------
         data : RankingData
-            With preferences in the place of grades, `y` is NaN.
+            Of rows without a grade, `y` is NaN.
         """
-        if preferences is None:
-            X, y = self._validate_X(X, y=y, y_numeric=True, reset=reset)
-            y = y.astype(np.float64, copy=False)
+        if preferences is None or (y is not None and self._allow_unlabelled):
+            X, y = self._validate_X_y(X, y, reset)
             if groups is None:
                 warn_caller(NO_GROUPS.format(n=len(y), method="fit"), UserWarning)
-            if sample_weight is not None:
-                sample_weight = _check_sample_weight(sample_weight, len(y))
-            data = self._group(X, y, groups, query_weight, sample_weight=sample_weight)
-            self.grades_ = np.unique(data.y)
+        elif y is not None:
+            raise ValueError("Give `y` or `preferences`, not both.")
         else:
-            if y is not None:
-                raise ValueError("Give `y` or `preferences`, not both.")
             X = self._validate_X(X, reset=reset)
+            y = np.full(X.shape[0], np.nan)
+        if preferences is not None:
             preferences = check_preferences(preferences, preference_weight, X.shape[0])
             if groups is None:
                 groups = preferences.queries()
-            data = self._group(
-                X, np.full(X.shape[0], np.nan), groups, query_weight, preferences=preferences
-            )
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, len(y))
+        data = self._group(
+            X, y, groups, query_weight, preferences=preferences, sample_weight=sample_weight
+        )
+        grades = np.unique(data.y[~np.isnan(data.y)])
+        if len(grades):
+            self.grades_ = grades
         self.n_queries_ = data.queries.n_queries
-        if self._learns_from_single_rows:
-            self.n_queries_skipped_ = 0
-            return data
-        self.n_queries_skipped_ = int(data.queries.n_queries - data.informative.sum())
-        if not data.informative.any():
+        learnable = self._learnable(data)
+        self.n_queries_skipped_ = int(self.n_queries_ - learnable.sum())
+        if not learnable.any():
             raise ValueError(
                 f"No query has two rows of different grades, so that no preference pair exists: "
                 f"found {len(data.y)} sample(s) in {self.n_queries_} queries."
             )
         return data
 
+    def _learnable(self, data):
+        """Which queries there is something to learn from: those with a preference pair."""
+        return data.informative if data.preferred is None else data.preferred
+
+    def _validate_X_y(self, X, y, reset):
+        if not self._allow_unlabelled or y is None:
+            X, y = self._validate_X(X, y=y, y_numeric=True, reset=reset)
+            return X, y.astype(np.float64, copy=False)
+        X = self._validate_X(X, reset=reset)
+        y = column_or_1d(y, warn=True, dtype=np.float64)
+        y = check_array(y, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+        check_consistent_length(X, y)
+        return X, y
+
     def _validate_validation_data(self, X, y, groups):
         """Check ``X_val``, ``y_val``, ``groups_val``, as `_validate_training_data`."""
         if X is None or y is None:
             raise ValueError("`X_val` and `y_val` go together: give both or none.")
         X = self._validate_X(X, reset=False)
-        y = check_array(column_or_1d(y), ensure_2d=False, dtype=np.float64, input_name="y_val")
+        y = check_array(
+            column_or_1d(y),
+            ensure_2d=False,
+            dtype=np.float64,
+            ensure_all_finite="allow-nan" if self._allow_unlabelled else True,
+            input_name="y_val",
+        )
+        if np.isnan(y).all():
+            raise ValueError("`y_val` is NaN at every row, so that there is nothing to judge by.")
         if len(y) != X.shape[0]:
             raise ValueError(f"`y_val` has {len(y)} entries but `X_val` has {X.shape[0]} rows.")
         if groups is None:
@@ -223,7 +263,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         )
         row_weight = np.empty(len(y))
         row_weight[queries.order] = np.repeat(weight, queries.sizes)
-        content = [y] if preferences is None else preferences.columns()
+        content = [] if preferences is None else preferences.columns()
+        if not np.isnan(y).all():
+            content.append(y)
         if sample_weight is not None:
             content.append(sample_weight)
         keys = row_hash(X, *content, row_weight, n_threads=self._n_threads())
@@ -236,11 +278,10 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         y, weight = y[queries.order], row_weight[queries.order][queries.offsets[:-1]]
         if not weight.any():
             raise ValueError("`query_weight` or `sample_weight` is zero at every row.")
-        if preferences is None:
-            informative = _informative(y, queries)
-        else:
-            informative = _with_preferences(preferences, queries)
-        data = RankingData(X, y, queries, weight, informative, preferences, sample_weight)
+        preferred = None if preferences is None else _with_preferences(preferences, queries)
+        data = RankingData(
+            X, y, queries, weight, _informative(y, queries), preferences, preferred, sample_weight
+        )
         return data if (weight > 0).all() else data.select(weight > 0)
 
 
@@ -307,4 +348,16 @@ def _with_preferences(preferences, queries):
 def _informative(y, queries):
     """Which queries have two rows of different grades."""
     starts = queries.offsets[:-1]
-    return np.minimum.reduceat(y, starts) != np.maximum.reduceat(y, starts)
+    return np.fmin.reduceat(y, starts) < np.fmax.reduceat(y, starts)
+
+
+def only_labelled(y, y_score, groups, query_weight):
+    """The rows whose grade is not NaN; `groups` and `query_weight` may be None."""
+    missing = np.isnan(np.asarray(y, dtype=np.float64))
+    if not missing.any():
+        return y, y_score, groups, query_weight
+    if groups is not None:
+        groups = encode_groups(groups, len(missing))[0][~missing]
+    if query_weight is not None:
+        query_weight = np.asarray(query_weight)[~missing]
+    return np.asarray(y)[~missing], np.asarray(y_score)[~missing], groups, query_weight

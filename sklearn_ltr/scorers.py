@@ -7,6 +7,7 @@ from functools import partial
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from sklearn_ltr.base import only_labelled
 from sklearn_ltr.metrics import Metric, get_metric
 
 NO_GROUPS = (
@@ -49,7 +50,8 @@ class RankingScorer(BaseEstimator):
             is replaced by its ``best_estimator_``, because its own ``predict`` takes no groups.
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Grades.
+            Grades. Rows where it is NaN, which `QBRank` takes as rows without a grade, are left
+            out.
         groups : array-like of shape (n_samples,)
             Query id of each row.
         query_weight : array-like of shape (n_samples,), default=None
@@ -70,6 +72,7 @@ class RankingScorer(BaseEstimator):
             estimator = estimator.best_estimator_
         metadata = {"groups": groups} if _predict_takes_groups(estimator) else {}
         y_score = estimator.predict(X, **metadata)
+        y, y_score, groups, query_weight = only_labelled(y, y_score, groups, query_weight)
         return self.metric(y, y_score, groups=groups, query_weight=query_weight)
 
     def score(self, *args, **kwargs):

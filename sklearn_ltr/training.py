@@ -16,7 +16,7 @@ class TrainingSet:
     Attributes
     ----------
     y : ndarray of shape (n_samples,), dtype float64
-        Grades; NaN where preferences are given instead.
+        Grades; NaN at rows without one, of which preferences may be given.
     offsets : ndarray of shape (n_queries + 1,), dtype intp
     query_weight : ndarray of shape (n_queries,), dtype float64
     binned : BinnedMatrix
@@ -26,7 +26,7 @@ class TrainingSet:
         Training loss at `scores`, set by each round before it yields.
     n_threads : int
     preferences : Preferences or None
-        Given in the place of grades.
+        Given in the place of pairs of grades.
     row_weight : ndarray of shape (n_samples,), dtype float64, or None
         The weight of each row by itself: that of its query, over the mean of them, times its own.
         None: all are 1.

@@ -92,8 +92,6 @@ class TreeBoosting(Boosting):
 class PointwiseTreeRanker(TreeBoosting):
     """Base class of rankers that fit trees to the grade of each row by itself."""
 
-    _learns_from_single_rows = True
-
     @with_callbacks
     def fit(
         self,
@@ -143,3 +141,7 @@ class PointwiseTreeRanker(TreeBoosting):
         return self._fit(
             X, y, groups, query_weight, (X_val, y_val, groups_val), sample_weight=sample_weight
         )
+
+    def _learnable(self, data):
+        """Every row, alone in its query or not."""
+        return np.ones(data.queries.n_queries, dtype=bool)
