@@ -7,6 +7,7 @@ from scipy import sparse
 
 from sklearn_ltr._kernels import _additive
 from sklearn_ltr.weak.forest import TreeEnsemble
+from sklearn_ltr.weak.regressor import FittedRegressor, SumOfRegressors
 from sklearn_ltr.weak.stump import Stump
 
 # Rows of a sparse matrix are made dense this many at a time.
@@ -21,55 +22,58 @@ class AdditiveModel:
     n_features : int
     n_outputs : int, default=1
         Sums that are formed. With more than one, the terms of a round are for each output in turn.
+    averaged : bool, default=False
+        Divide the sum over k rounds by k + 1: the mean of the rounds and of the start, 0.
 
     Attributes
     ----------
     rounds : list of lists of (float, weak ranker)
-        The terms that each boosting round added.
+        The terms that each boosting round added, before any division.
     """
 
-    def __init__(self, n_features, rounds=(), n_outputs=1):
+    def __init__(self, n_features, rounds=(), n_outputs=1, averaged=False):
         self.n_features = n_features
         self.n_outputs = n_outputs
+        self.averaged = averaged
         self.rounds = list(rounds)
 
     @property
     def terms(self):
-        """All terms in order: list of (float, weak ranker)."""
-        return [term for terms in self.rounds for term in terms]
+        """All terms in order, with the coefficients they have in the end: list of (float, weak)."""
+        divisor = len(self.rounds) + 1 if self.averaged else 1
+        return [(c / divisor, weak) for terms in self.rounds for c, weak in terms]
 
     def first(self, n_rounds):
         """The model of the first `n_rounds` rounds."""
-        return AdditiveModel(self.n_features, self.rounds[:n_rounds], self.n_outputs)
+        return AdditiveModel(self.n_features, self.rounds[:n_rounds], self.n_outputs, self.averaged)
 
     def collapse(self):
         """The same function in a form that is fast to evaluate.
 
         Returns
         -------
-        function : StepFunctions or TreeEnsemble
+        function : StepFunctions, TreeEnsemble or SumOfRegressors
             Its ``predict(X, n_threads)`` returns scores of shape (n_samples,), or
             (n_outputs, n_samples) where there is more than one output.
         """
-        if all(isinstance(weak, Stump) for _, weak in self.terms) and self.n_outputs == 1:
-            return StepFunctions(self.terms)
+        terms, n_outputs = self.terms, self.n_outputs
+        if any(isinstance(weak, FittedRegressor) for _, weak in terms):
+            return SumOfRegressors(terms)
+        if all(isinstance(weak, Stump) for _, weak in terms) and n_outputs == 1:
+            return StepFunctions(terms)
+        outputs = [j % n_outputs for in_round in self.rounds for j in range(len(in_round))]
         return TreeEnsemble(
-            [
-                (j % self.n_outputs, coefficient, tree)
-                for terms in self.rounds
-                for j, (coefficient, tree) in enumerate(terms)
-            ],
-            self.n_outputs,
+            [(output, *term) for output, term in zip(outputs, terms, strict=True)], n_outputs
         )
 
     def staged_predict(self, X, n_threads=1):
         """Yield the scores of `X` (n_samples, n_features) after each round."""
         shape = (X.shape[0],) if self.n_outputs == 1 else (self.n_outputs, X.shape[0])
         scores = np.zeros(shape)
-        for terms in self.rounds:
+        for k, terms in enumerate(self.rounds, start=1):
             one_round = AdditiveModel(self.n_features, [terms], self.n_outputs)
             scores += one_round.collapse().predict(X, n_threads)
-            yield scores.copy()
+            yield scores / (k + 1) if self.averaged else scores.copy()
 
     def importances(self):
         """What the terms owe to each feature.

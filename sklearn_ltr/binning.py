@@ -70,6 +70,29 @@ class BinnedMatrix:
         return self.codes[block, :, position]
 
 
+class Rows:
+    """The rows of a data matrix as they are, for weak rankers that need no bins.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+    """
+
+    def __init__(self, X):
+        self.X = X
+        self.n_samples, self.n_features = X.shape
+
+
+class Unbinned:
+    """Takes the place of a `Binner` where there is nothing to bin."""
+
+    def fit(self, X, rows, n_threads=1, weight=None):
+        return self
+
+    def transform(self, X, rows, n_threads=1):
+        return Rows(X[rows])
+
+
 class Binner:
     """Choose thresholds from training data and code matrices by them.
 

@@ -56,6 +56,51 @@ class Boosting(CallbackSupportMixin, BaseRanker):
     _allow_nan = True
     _allow_sparse = True
 
+    # Whether scores are the mean of what the rounds and the start, 0, give, and not their sum.
+    _averaged = False
+
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN marks a missing value.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or there is nothing to learn from.
+        """
+        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val))
+
     def _fit(self, X, y, groups, query_weight, validation, **weights_or_preferences):
         """The body of every `fit`.
 
@@ -109,7 +154,9 @@ class Boosting(CallbackSupportMixin, BaseRanker):
         vars(self).pop("_predictor", None)
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self._binner = None
-        self.model_ = AdditiveModel(self.n_features_in_, n_outputs=self._n_outputs())
+        self.model_ = AdditiveModel(
+            self.n_features_in_, n_outputs=self._n_outputs(), averaged=self._averaged
+        )
         self.n_iter_ = self.best_iteration_ = 0
         self.train_loss_ = np.empty(0)
         self.validation_score_ = np.empty(0)
@@ -120,7 +167,7 @@ class Boosting(CallbackSupportMixin, BaseRanker):
         held_out = None
         if X_val is not None or y_val is not None:
             held_out = self._validate_validation_data(X_val, y_val, groups_val)
-        elif self.early_stopping and data.preferences is not None:
+        elif self.early_stopping and np.isnan(data.y).all():
             raise ValueError(
                 "Early stopping with `preferences` needs grades to judge by: give `X_val`, `y_val` "
                 "and `groups_val`."
@@ -137,7 +184,7 @@ class Boosting(CallbackSupportMixin, BaseRanker):
         train = TrainingSet(data, binned, n_outputs, n_threads)
         validation = None
         if held_out is not None:
-            held_out = held_out.in_given_order()
+            held_out = held_out.labelled().in_given_order()
             binned = self._binner.transform(held_out.X, held_out.queries.order, n_threads)
             validation = Validation(
                 held_out, binned, n_outputs, self._to_scores, self._metric(), n_threads
