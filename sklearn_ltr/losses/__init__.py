@@ -1,2 +1,35 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
+"""Losses of scores: those for `QuadraticBoosting`, and what the other rankers minimise.
+
+A loss for `QuadraticBoosting` is an object with three methods on flat arrays,
+
+- ``value(y, scores, offsets)``, the loss of each query, an array of shape (n_queries,);
+- ``gradient(y, scores, offsets)``, the derivatives of their sum with respect to the scores, an
+  array of shape (n_samples,);
+- ``curvature(y, scores, offsets)``, an array W of shape (n_samples,) that is not negative and
+  bounds the second derivatives,
+
+.. math:: R(h + g) \\le R(h) + G^\\top g + \\tfrac12 g^\\top \\operatorname{diag}(W) g
+
+for any step g if such a W is known, otherwise at least the Hessian at the scores: it must be at
+most diag(W), in the order of symmetric matrices.
+
+The rows of query ``q`` are ``offsets[q]:offsets[q + 1]``, and no query is empty; ``y`` are finite
+grades and ``scores`` the present scores, all float64. A query that there is nothing to learn from,
+such as one without pairs, gives zeros. Parameters of a loss that derives from
+`sklearn.base.BaseEstimator` can be searched: ``loss__margin``.
+"""
+
+from sklearn_ltr.losses.listwise import ListCrossEntropy
+from sklearn_ltr.losses.pointwise import SquaredError
+from sklearn_ltr.losses.smooth_pairs import FidelityPairs, LogisticPairs
+from sklearn_ltr.losses.squared_hinge import SquaredHinge
+
+__all__ = [
+    "FidelityPairs",
+    "ListCrossEntropy",
+    "LogisticPairs",
+    "SquaredError",
+    "SquaredHinge",
+]

@@ -1,0 +1,124 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Losses of scores in slow NumPy, pair by pair and query by query, sharing no code.
+
+Every public loss has a function of its name in `VALUES`, which returns the loss of one query.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Sums(NamedTuple):
+    """Loss of each query, and of each row what its name says; the Hessian as a matrix."""
+
+    value: np.ndarray
+    gradient: np.ndarray
+    count: np.ndarray  # weights of the active pairs of a row
+    hessian: np.ndarray
+    degree: np.ndarray  # weights of all pairs of a row
+    n_pairs: int
+
+
+def graded_pairs(y, offsets):
+    """(query, winner, loser) of all pairs of a query with different grades; NaN is in none."""
+    return [
+        (q, i, j)
+        for q, (start, stop) in enumerate(pairwise(offsets))
+        for i in range(start, stop)
+        for j in range(start, stop)
+        if y[i] > y[j]
+    ]
+
+
+def tied_pairs(y, offsets):
+    """(query, row, row) of all pairs of a query with one grade, each once."""
+    return [
+        (q, i, j)
+        for q, (start, stop) in enumerate(pairwise(offsets))
+        for i in range(start, stop)
+        for j in range(i + 1, stop)
+        if y[i] == y[j]
+    ]
+
+
+def pair_sums(pairs, h, n_queries, hinge, margin, weight=None):
+    """Sums of m^2 / 2, m = margin - (h_i - h_j), of the positive ones only if `hinge`."""
+    n = len(h)
+    value, gradient, count, degree = np.zeros(n_queries), np.zeros(n), np.zeros(n), np.zeros(n)
+    hessian = np.zeros((n, n))
+    for p, (q, i, j) in enumerate(pairs):
+        w = 1.0 if weight is None else weight[p]
+        degree[[i, j]] += w
+        m = margin(i, j) - (h[i] - h[j])
+        if hinge and m <= 0:
+            continue
+        value[q] += w * m**2 / 2
+        gradient[i] -= w * m
+        gradient[j] += w * m
+        count[[i, j]] += w
+        hessian[[i, j], [i, j]] += w
+        hessian[[i, j], [j, i]] -= w
+    return Sums(value, gradient, count, hessian, degree, len(pairs))
+
+
+def graded_hinge(y, h, offsets, margin):
+    """Squared hinge of all pairs; `margin` is a number or "grade"."""
+    pairs = graded_pairs(y, offsets)
+    tau = (lambda i, j: y[i] - y[j]) if margin == "grade" else (lambda i, j: margin)
+    return pair_sums(pairs, h, len(offsets) - 1, True, tau)
+
+
+def tied(y, h, offsets):
+    """Squared differences of the pairs of one grade."""
+    pairs = tied_pairs(y, offsets)
+    return pair_sums(pairs, h, len(offsets) - 1, False, lambda i, j: 0.0)
+
+
+def squared_error(y, h):
+    return sum((y[i] - h[i]) ** 2 / 2 for i in range(len(y)))
+
+
+def squared_hinge(y, h, margin="grade"):
+    total = 0.0
+    for i, j in _differing(y):
+        tau = y[i] - y[j] if margin == "grade" else margin
+        total += max(tau - (h[i] - h[j]), 0.0) ** 2 / 2
+    return total
+
+
+def logistic_pairs(y, h, sigmoid=1.0):
+    return sum(np.logaddexp(0.0, -sigmoid * (h[i] - h[j])) for i, j in _differing(y))
+
+
+def fidelity_pairs(y, h, target_probability=1.0):
+    """Equation 2 of the FRank paper, with D = 1."""
+    P, total = target_probability, 0.0
+    for i, j in _differing(y):
+        s = np.exp(-np.logaddexp(0.0, h[j] - h[i]))
+        rest = np.exp(-np.logaddexp(0.0, h[i] - h[j]))
+        total += 1 - np.sqrt(P * s) - np.sqrt((1 - P) * rest)
+    return total
+
+
+def list_cross_entropy(y, h):
+    if len(set(y)) == 1:
+        return 0.0
+    e = [np.exp(v - max(y)) for v in y]
+    log_sum = max(h) + np.log(sum(np.exp(v - max(h)) for v in h))
+    return -sum(e[i] / sum(e) * (h[i] - log_sum) for i in range(len(y)))
+
+
+def _differing(y):
+    return [(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j]]
+
+
+VALUES = {
+    "FidelityPairs": fidelity_pairs,
+    "ListCrossEntropy": list_cross_entropy,
+    "LogisticPairs": logistic_pairs,
+    "SquaredError": squared_error,
+    "SquaredHinge": squared_hinge,
+}

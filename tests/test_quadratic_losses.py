@@ -1,0 +1,462 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Losses with a gradient and a bound of the curvature, against brute force and by their claims."""
+
+import tracemalloc
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles import pair_losses as oracle
+from scipy.optimize import minimize_scalar
+from sklearn.base import clone
+
+from sklearn_ltr import losses
+from sklearn_ltr.losses.fidelity import LARGEST_CURVATURE
+from sklearn_ltr.losses.smooth_pairs import STEEPEST
+from sklearn_ltr.losses.squared_hinge import HingeSums, ListedHingeSums, TiedSums
+from sklearn_ltr.pairs import ExplicitPairs
+
+# Every public loss is tested with its defaults, and with these.
+SETTINGS = {
+    "SquaredHinge": [{"margin": 0.5}],
+    "LogisticPairs": [{"sigmoid": 3.0}],
+    "FidelityPairs": [{"target_probability": 0.8}, {"target_probability": 0.5}],
+}
+# What is not said of a loss is tested: a bound for any step, and indifference to a shift of the
+# scores of a query and to queries without an order.
+LOCAL = {"ListCrossEntropy"}
+POINTWISE = {"SquaredError"}
+WRONG = {
+    "SquaredHinge": ("margin", [0, -1.0, np.nan, np.inf, "grades", None]),
+    "LogisticPairs": ("sigmoid", [0, -1.0, np.nan, np.inf, "1", None]),
+    "FidelityPairs": ("target_probability", [0.4, 1.1, np.nan, "1", None]),
+}
+LOSSES = [
+    getattr(losses, name)(**params)
+    for name in losses.__all__
+    for params in [{}, *SETTINGS.get(name, [])]
+]
+GLOBAL = [loss for loss in LOSSES if type(loss).__name__ not in LOCAL]
+OF_ORDER = [loss for loss in LOSSES if type(loss).__name__ not in POINTWISE]
+METHODS = "value", "gradient", "curvature"
+each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
+each_of_order = pytest.mark.parametrize("loss", OF_ORDER, ids=repr)
+seeds = st.integers(0, 2**32 - 1)
+scales = st.sampled_from([0.0, 0.5, 3.0, 20.0])
+
+
+def make(seed, scale=1.0, *, missing=False, n_queries=4):
+    """Grades, scores and offsets; grades few or continuous, scores often tied."""
+    rng = np.random.default_rng(seed)
+    offsets = np.cumsum([0, 7, *rng.integers(1, 8, n_queries - 1)]).astype(np.intp)
+    n = int(offsets[-1])
+    y = (
+        rng.integers(0, rng.integers(2, 6), n)
+        if rng.random() < 0.7
+        else rng.normal(size=n).round(2)
+    )
+    y = y.astype(float)
+    y[:2] = 1, 0
+    h = scale * rng.normal(size=n)
+    if rng.random() < 0.5:
+        h = np.round(2 * h) / 2
+    if missing:
+        y[rng.random(n) < 0.25] = np.nan
+    return y, h, offsets
+
+
+def differences(f, h, step=1e-5):
+    """Central differences of `f` along each score, a row for each."""
+    moves = step * np.eye(len(h))
+    return np.array([(f(h + move) - f(h - move)) / (2 * step) for move in moves])
+
+
+def total(loss, y, offsets):
+    return lambda h: loss.value(y, h, offsets).sum()
+
+
+def all_of(loss, y, h, offsets):
+    return [getattr(loss, method)(y, h, offsets) for method in METHODS]
+
+
+# Public losses
+
+
+@each_loss
+@settings(max_examples=25)
+@given(seed=seeds, scale=scales)
+def test_value_equals_brute_force(loss, seed, scale):
+    y, h, offsets = make(seed, scale)
+    of_query = oracle.VALUES[type(loss).__name__]
+    queries = [slice(*ends) for ends in pairwise(offsets)]
+    expected = [of_query(y[q], h[q], **loss.get_params()) for q in queries]
+    assert_allclose(loss.value(y, h, offsets), expected, rtol=1e-12, atol=1e-13)
+
+
+@each_loss
+@settings(max_examples=25)
+@given(seed=seeds, scale=scales)
+def test_gradient_equals_differences_of_the_value(loss, seed, scale):
+    y, h, offsets = make(seed, scale)
+    expected = differences(total(loss, y, offsets), h)
+    gradient = loss.gradient(y, h, offsets)
+    assert_allclose(gradient, expected, rtol=1e-6, atol=1e-4 + 1e-9 * total(loss, y, offsets)(h))
+
+
+@each_loss
+@settings(max_examples=25)
+@given(seed=seeds, scale=scales)
+def test_curvature_bounds_the_hessian(loss, seed, scale):
+    y, h, offsets = make(seed, scale)
+    hessian = differences(lambda at: loss.gradient(y, at, offsets), h)
+    W = loss.curvature(y, h, offsets)
+    assert (W >= 0).all()
+    assert np.linalg.eigvalsh(np.diag(W) - (hessian + hessian.T) / 2).min() >= -1e-5
+
+
+@pytest.mark.parametrize("loss", GLOBAL, ids=repr)
+@settings(max_examples=50)
+@given(seed=seeds, scale=scales, length=st.sampled_from([0.1, 1.0, 5.0, 40.0]))
+def test_curvature_bounds_any_step(loss, seed, scale, length):
+    y, h, offsets = make(seed, scale)
+    value, G, W = all_of(loss, y, h, offsets)
+    steps = length * np.random.default_rng(seed).normal(size=(10, len(h)))
+    # The step to where the bound is least, and steps of single rows and of two, are the tightest.
+    best = -np.divide(G, W, out=np.zeros(len(h)), where=W > 0)
+    apart = length * (np.eye(len(h)) - np.roll(np.eye(len(h)), 1, axis=0))
+    for g in [*steps, *(length * np.eye(len(h))), *apart, best, 2 * best]:
+        bound = value.sum() + G @ g + g @ (W * g) / 2
+        assert total(loss, y, offsets)(h + g) <= bound + 1e-10 * (1 + abs(bound))
+
+
+def test_bound_of_the_list_cross_entropy_is_not_for_long_steps():
+    loss, y, offsets = losses.ListCrossEntropy(), np.array([30.0, 0.0]), np.array([0, 2])
+    value, G, W = all_of(loss, y, y, offsets)
+    g = np.array([0.0, 40.0])
+    bound = value.sum() + G @ g + g @ (W * g) / 2
+    assert total(loss, y, offsets)(y + g) > 9 > bound
+
+
+@settings(max_examples=25)
+@given(seed=seeds, scale=st.sampled_from([0.0, 3.0, 1000.0]))
+def test_steps_of_the_list_cross_entropy_are_at_most_1(seed, scale):
+    _, G, W = all_of(losses.ListCrossEntropy(), *make(seed, scale))
+    assert (np.abs(G) <= W * (1 + 1e-12)).all()
+
+
+@each_loss
+@settings(max_examples=15)
+@given(seed=seeds)
+def test_rows_of_other_queries_do_not_matter(loss, seed):
+    y, h, offsets = make(seed, 2.0)
+    value, *of_rows = all_of(loss, y, h, offsets)
+    for q, (start, stop) in enumerate(pairwise(offsets)):
+        own = all_of(loss, y[start:stop], h[start:stop], np.array([0, stop - start]))
+        assert own[0] == pytest.approx(value[q : q + 1], rel=1e-13)
+        for alone, beside in zip(own[1:], of_rows, strict=True):
+            assert_allclose(alone, beside[start:stop], rtol=1e-13)
+
+
+@each_loss
+@settings(max_examples=15)
+@given(seed=seeds)
+def test_permuting_rows_permutes_results(loss, seed):
+    y, h, offsets = make(seed, 2.0)
+    rng = np.random.default_rng(seed)
+    ends = pairwise(offsets)
+    order = np.concatenate([start + rng.permutation(stop - start) for start, stop in ends])
+    value, *of_rows = all_of(loss, y, h, offsets)
+    permuted, *of_permuted = all_of(loss, y[order], h[order], offsets)
+    assert_allclose(permuted, value, rtol=1e-12, atol=1e-14)
+    for before, after in zip(of_rows, of_permuted, strict=True):
+        assert_allclose(after, before[order], rtol=1e-12, atol=1e-13)
+
+
+@each_of_order
+@settings(max_examples=15)
+@given(seed=seeds)
+def test_a_shift_of_a_query_changes_nothing(loss, seed):
+    y, h, offsets = make(seed, 2.0)
+    h = np.round(8 * h) / 8  # so that the shift is exact
+    shift = 512.0 * np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    before, after = all_of(loss, y, h, offsets), all_of(loss, y, h + shift, offsets)
+    for old, new in zip(before, after, strict=True):
+        assert_allclose(new, old, rtol=1e-10, atol=1e-11)
+
+
+@each_of_order
+def test_queries_without_an_order_give_zeros(loss):
+    y, h = np.array([3.0, 1.0, 1.0, 1.0, 1.0, 0.0]), np.array([0.3, 0.1, 5.0, -2.0, 0.4, 0.2])
+    value, G, W = all_of(loss, y, h, np.array([0, 1, 4, 6]))
+    assert_array_equal(value[:2], 0)
+    assert_array_equal(np.concatenate([G[:4], W[:4]]), 0)
+    assert value[2] > 0
+    assert (W[4:] > 0).all()
+
+
+@each_loss
+@pytest.mark.parametrize("scale", [1e3, 1e6])
+def test_huge_scores(loss, scale):
+    y, h, offsets = np.array([1.0, 0, 0, 1, 1, 0]), np.array([1.0, -1, 1, -1, 1, 1]), [0, 2, 4, 6]
+    with warnings.catch_warnings(action="error"), np.errstate(all="raise", under="ignore"):
+        results = all_of(loss, y, scale * h, np.array(offsets))
+    for result in results:
+        assert np.isfinite(result).all()
+    assert (results[2] >= 0).all()
+
+
+@each_loss
+def test_parameters_can_be_searched(loss):
+    copy = clone(loss)
+    assert copy is not loss
+    assert copy.get_params() == loss.get_params()
+    y, h, offsets = make(0)
+    for own, of_copy in zip(all_of(loss, y, h, offsets), all_of(copy, y, h, offsets), strict=True):
+        assert_array_equal(own, of_copy)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_parameters(name):
+    parameter, wrong = WRONG[name]
+    y, h, offsets = make(0)
+    for setting in wrong:
+        loss = getattr(losses, name)(**{parameter: setting})
+        for method in METHODS:
+            with pytest.raises(ValueError, match=f"`{parameter}` must be"):
+                getattr(loss, method)(y, h, offsets)
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "value"),
+    [
+        ([1, 0], [1000, 0], 0),
+        ([1, 0], [0, 1000], 1000),
+        ([1, 0], [-1000, -1000], 0.693147),
+        ([2, 1], [1.5, 0.3], 0.263282),
+    ],
+)
+def test_case_21_of_pairs(y, scores, value):
+    y, scores, loss = np.array(y, float), np.array(scores, float), losses.LogisticPairs()
+    # RankNet's loss of one pair is the list loss of two rows: alone, and beside a longer query.
+    assert loss.value(y, scores, np.array([0, 2])) == pytest.approx([value], abs=1e-6)
+    beside = np.concatenate([scores, 100 * np.sin(np.arange(50))])
+    of_both = loss.value(np.concatenate([y, np.arange(50) % 3]), beside, np.array([0, 2, 52]))
+    assert of_both[0] == pytest.approx(value, abs=1e-6)
+    assert loss.value(y[::-1], scores[::-1], np.array([0, 2])) == pytest.approx([value], abs=1e-6)
+
+
+def test_case_21_slope_of_a_lost_pair():
+    y, scores, offsets = np.array([1.0, 0.0]), np.array([-1000.0, 0.0]), np.array([0, 2])
+    assert_array_equal(losses.LogisticPairs().gradient(y, scores, offsets), [-1, 1])
+    assert_array_equal(losses.LogisticPairs().gradient(y, -scores, offsets), [0, 0])
+
+
+def test_case_21_of_lists():
+    y, offsets, loss = np.array([1.0, 0.0]), np.array([0, 2]), losses.ListCrossEntropy()
+    p = 1 / (1 + np.exp(-1))
+    for scores, value in [
+        ([1e3, 0], 1e3 * (1 - p)),
+        ([0, 1e3], 1e3 * p),
+        ([-1e3, -1e3], np.log(2)),
+    ]:
+        assert_allclose(loss.value(y, np.array(scores), offsets), [value], rtol=1e-14)
+
+
+def test_curvature_of_the_logistic_loss_at_and_near_0():
+    y, offsets, loss = np.array([1.0, 0.0]), np.array([0, 2]), losses.LogisticPairs()
+    for d in (0.0, 5e-324, 1e-300, 1e-12, 0.9e-9, 1.1e-9, 1e-5):
+        assert_allclose(loss.curvature(y, np.array([d, 0.0]), offsets), [0.5, 0.5], rtol=1e-10)
+    assert_allclose(loss.curvature(y, np.array([1e3, 0.0]), offsets), [1e-3, 1e-3], rtol=1e-12)
+
+
+def test_steepest_is_the_largest_second_derivative_of_the_fidelity():
+    def second(o):
+        s = 1 / (1 + np.exp(-o))
+        return np.sqrt(s) * (1 - s) * (3 * s - 1) / 4  # of -sqrt(s)
+
+    highest = minimize_scalar(lambda o: -second(o), bounds=(0, 3), method="bounded")
+    assert -highest.fun == pytest.approx(STEEPEST, rel=1e-9)
+    assert (second(np.linspace(-60, 60, 100_001)) <= STEEPEST * (1 + 1e-12)).all()
+    # What bounds a fall of the loss is the other side, which is less.
+    assert LARGEST_CURVATURE >= -second(np.linspace(-60, 60, 100_001)).min()
+    assert LARGEST_CURVATURE < STEEPEST
+
+
+# Sums over pairs
+
+
+def assert_sums_equal(sums, h, direction, expected, degree=None):
+    found = sums(h, direction)
+    size = np.abs(expected.gradient).max(initial=1)
+    assert sums.n_pairs == expected.n_pairs
+    assert_array_equal(sums.degree, expected.degree if degree is None else degree)
+    assert_allclose(found.value, expected.value, rtol=1e-12, atol=1e-12)
+    assert_allclose(found.gradient, expected.gradient, rtol=1e-11, atol=1e-13 * size)
+    assert_array_equal(found.count, expected.count)
+    assert_allclose(found.product, expected.hessian @ direction, rtol=1e-11, atol=1e-11)
+    without = sums(h)
+    assert without.product is None
+    assert_array_equal(without.gradient, found.gradient)
+
+
+@settings(max_examples=150)
+@given(
+    seed=seeds,
+    scale=scales,
+    margin=st.sampled_from(["grade", 0.5, 2.0]),
+    missing=st.booleans(),
+)
+def test_hinge_sums_equal_brute_force(seed, scale, margin, missing):
+    y, h, offsets = make(seed, scale, missing=missing)
+    if margin == "grade":
+        # An active pair is one of positive m; this makes m exact, so that both agree on it.
+        y, h = np.round(8 * y) / 8, np.round(64 * h) / 64
+    else:
+        h = np.round(64 * h) / 64
+    direction = np.random.default_rng(seed).normal(size=len(h))
+    expected = oracle.graded_hinge(y, h, offsets, margin)
+    assert_sums_equal(HingeSums(y, offsets, margin), h, direction, expected)
+
+
+@settings(max_examples=60)
+@given(seed=seeds, scale=scales, weighted=st.booleans())
+def test_listed_hinge_sums_equal_brute_force(seed, scale, weighted):
+    _, h, offsets = make(seed, scale)
+    rng = np.random.default_rng(seed)
+    # Preferences: some pairs of any two rows, contradictory ones and repeated ones among them, and
+    # queries without any.
+    ends = list(pairwise(offsets))
+    pairs = [
+        (q, *(int(start) + rng.permutation(stop - start)[:2]))
+        for q, (start, stop) in enumerate(ends)
+        for _ in range(rng.integers(0, 9) if stop - start > 1 else 0)
+    ]
+    query, winner, loser = np.array(pairs, dtype=np.int32).reshape(-1, 3).T.copy()
+    pair_offsets = np.searchsorted(query, np.arange(len(offsets))).astype(np.intp)
+    weight = rng.choice([0.5, 1.0, 3.0], len(pairs)) if weighted else None
+    listed = ExplicitPairs(winner, loser, pair_offsets, offsets, weight=weight)
+    expected = oracle.pair_sums(pairs, h, len(ends), True, lambda i, j: 0.5, weight)
+    assert_sums_equal(ListedHingeSums(listed, 0.5), h, rng.normal(size=len(h)), expected)
+
+
+@settings(max_examples=60)
+@given(seed=seeds, scale=scales, missing=st.booleans())
+def test_tied_sums_equal_brute_force(seed, scale, missing):
+    y, h, offsets = make(seed, scale, missing=missing)
+    expected = oracle.tied(y, h, offsets)
+    direction = np.random.default_rng(seed).normal(size=len(h))
+    degree = expected.degree + (expected.degree > 0)
+    assert_sums_equal(TiedSums(y, offsets), h, direction, expected, degree)
+    assert np.linalg.eigvalsh(np.diag(degree) - expected.hessian).min() >= -1e-12
+
+
+def test_sums_of_listed_graded_pairs_are_the_same():
+    y, h, offsets = make(5)
+    query, winner, loser = np.array(oracle.graded_pairs(y, offsets), dtype=np.int32).T.copy()
+    pair_offsets = np.searchsorted(query, np.arange(len(offsets))).astype(np.intp)
+    listed = ListedHingeSums(ExplicitPairs(winner, loser, pair_offsets, offsets), 1.0)(h, h)
+    for one, other in zip(listed, HingeSums(y, offsets, 1.0)(h, h), strict=True):
+        assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("margin", ["grade", 1.0])
+@pytest.mark.parametrize("kind", [HingeSums, TiedSums])
+def test_product_equals_differences_of_the_gradient(kind, margin):
+    y, h, offsets = make(3, missing=True)
+    h = h + 1e-3 * np.sin(np.arange(len(h)))  # away from the kinks
+    sums = kind(y, offsets, margin) if kind is HingeSums else kind(y, offsets)
+    direction = np.cos(np.arange(len(h)))
+    step = 1e-6 * direction
+    slope = (sums(h + step).gradient - sums(h - step).gradient) / 2e-6
+    assert_allclose(sums(h, direction).product, slope, atol=1e-6)
+
+
+def test_a_pair_just_at_its_margin_is_not_active():
+    y, h, offsets = np.array([2.0, 1.0, 0.0]), np.array([2.0, 1.0, 0.0]) + 1e6, np.array([0, 3])
+    for margin in ("grade", 1.0):
+        at = HingeSums(y, offsets, margin)(h)
+        assert_array_equal(at.value, 0)
+        assert_array_equal([at.gradient, at.count], 0)
+    short = HingeSums(y, offsets, 1.0)(h - [0.5, 0, 0])
+    assert_array_equal(short.count, [1, 1, 0])
+    assert_array_equal(short.gradient, [-0.5, 0.5, 0])
+
+
+def test_rows_without_grades_and_queries_of_one_grade():
+    y, h = np.array([np.nan, np.nan, 1.0, 1.0, np.nan, 2.0]), np.arange(6.0)
+    offsets = np.array([0, 2, 5, 6])
+    for sums in (HingeSums(y, offsets, "grade"), TiedSums(np.full(6, np.nan), offsets)):
+        assert sums.n_pairs == 0
+        for result in (sums.degree, *sums(h, h)):
+            assert_array_equal(result, 0)
+    assert TiedSums(y, offsets).n_pairs == 1
+    assert HingeSums(np.full(6, np.nan), offsets, 1.0).n_pairs == 0
+
+
+def test_no_digits_cancel_where_clusters_of_scores_are_far_apart():
+    # Within each cluster m is of order 1; winners are in the upper cluster and the lower one.
+    rng = np.random.default_rng(0)
+    n = 40
+    upper = np.repeat([True, False], n)
+    y = np.where(upper, 2.0, 0.0) + rng.integers(0, 2, 2 * n)
+    h = np.where(upper, 1e6, -1e6) + rng.integers(-16, 17, 2 * n) / 8  # exact in binary
+    offsets = np.array([0, 2 * n])
+    expected = oracle.graded_hinge(y, h, offsets, 1.0)
+    assert 0 < expected.value[0] < 1e5
+    found = HingeSums(y, offsets, 1.0)(h)
+    assert_allclose(found.value, expected.value, rtol=1e-13)
+    assert_allclose(found.gradient, expected.gradient, rtol=1e-13)
+
+
+@pytest.mark.parametrize("margin", ["grade", 1.0])
+def test_threads_do_not_change_a_bit(margin):
+    y, h, offsets = make(7, missing=True, n_queries=200)
+    first = HingeSums(y, offsets, margin)(h, h)
+    for n_threads in (2, 3):
+        for one, other in zip(first, HingeSums(y, offsets, margin, n_threads)(h, h), strict=True):
+            assert_array_equal(one, other)
+
+
+def test_a_call_forgets_earlier_scores():
+    y, h, offsets = make(8)
+    sums = HingeSums(y, offsets, 1.0)
+    first = sums(h, h)
+    sums(1e6 * h, h)
+    for one, other in zip(first, sums(h, h), strict=True):
+        assert_array_equal(one, other)
+
+
+def test_more_pairs_than_32_bits_count():
+    n = 100_000
+    y, offsets = np.arange(n) % 2.0, np.array([0, n])
+    tracemalloc.start()
+    sums = HingeSums(y, offsets, 1.0)
+    found = sums(np.zeros(n), y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400 * n  # bytes; a list of the pairs would take 2e10
+    assert sums.n_pairs == (n // 2) ** 2 > 2**31
+    assert_array_equal(sums.degree, n / 2)
+    assert_allclose(found.value, [sums.n_pairs / 2], rtol=1e-12)
+    assert_allclose(found.gradient, np.where(y == 1, -n / 2, n / 2), rtol=1e-12)
+    assert_allclose(found.product, np.where(y == 1, n / 2, -n / 2), rtol=1e-12)
+    assert TiedSums(y, offsets).n_pairs == 2 * (n // 2) * (n // 2 - 1) // 2 > 2**31
+
+
+def test_continuous_grades_of_a_long_query():
+    n = 100_000
+    y, offsets = np.random.default_rng(0).permutation(n).astype(float), np.array([0, n])
+    sums = HingeSums(y, offsets, "grade")
+    assert sums.n_pairs == n * (n - 1) // 2
+    # All scores equal: the loss is the sum of squared differences of the grades over pairs.
+    found = sums(np.zeros(n))
+    assert_allclose(found.value, [n * ((y - y.mean()) ** 2).sum() / 2], rtol=1e-11)
+    assert_allclose(found.gradient, n * (y.mean() - y), rtol=1e-10, atol=1e-3)
+    assert_array_equal(found.count, n - 1)
+    # Scores equal to the grades: every pair is just at its margin.
+    assert_array_equal(sums(y).count, 0)
