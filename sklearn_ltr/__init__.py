@@ -2,8 +2,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learning-to-rank estimators for scikit-learn."""
 
-from sklearn_ltr.rankers import FRank, McRank, MPBoost, RankBoost, RegressionRanker
+from sklearn_ltr.rankers import (
+    FRank,
+    GBRank,
+    McRank,
+    MPBoost,
+    QBRank,
+    QuadraticBoosting,
+    RankBoost,
+    RegressionRanker,
+)
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["FRank", "MPBoost", "McRank", "RankBoost", "RegressionRanker"]
+__all__ = [
+    "FRank",
+    "GBRank",
+    "MPBoost",
+    "McRank",
+    "QBRank",
+    "QuadraticBoosting",
+    "RankBoost",
+    "RegressionRanker",
+]

@@ -47,8 +47,7 @@ WITHIN_A_LAYER = {
     ("tree_boosting", "base"),
     ("tree_boosting", "boosting"),
     ("quadratic", "base"),
-    ("quadratic", "boosting"),
-    ("quadratic", "additive"),
+    ("quadratic", "tree_boosting"),
     ("scorefunction", "base"),
 }
 SOURCES = sorted([*ROOT.rglob("*.py"), *ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])

@@ -3,9 +3,21 @@
 """Rankers: one algorithm, one file, one class."""
 
 from sklearn_ltr.rankers.frank import FRank
+from sklearn_ltr.rankers.gbrank import GBRank
 from sklearn_ltr.rankers.mcrank import McRank
 from sklearn_ltr.rankers.mpboost import MPBoost
+from sklearn_ltr.rankers.qbrank import QBRank
+from sklearn_ltr.rankers.quadratic_boosting import QuadraticBoosting
 from sklearn_ltr.rankers.rankboost import RankBoost
 from sklearn_ltr.rankers.regression import RegressionRanker
 
-__all__ = ["FRank", "MPBoost", "McRank", "RankBoost", "RegressionRanker"]
+__all__ = [
+    "FRank",
+    "GBRank",
+    "MPBoost",
+    "McRank",
+    "QBRank",
+    "QuadraticBoosting",
+    "RankBoost",
+    "RegressionRanker",
+]

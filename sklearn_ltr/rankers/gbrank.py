@@ -1,0 +1,234 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""GBRank: regression on the pairs that are violated."""
+
+import numpy as np
+
+from sklearn_ltr.boosting import BoostedRanker
+from sklearn_ltr.quadratic import Objective, QuadraticBooster, check_margin, hinge_of_pairs
+from sklearn_ltr.weak.tree import ratio
+
+
+class GBRank(QuadraticBooster, BoostedRanker):
+    r"""Gradient boosting of preference pairs by regression on those that are violated.
+
+    Lowers
+
+    .. math:: R(h) = \frac{1}{2} \sum_{x \succ y} \max(0, h(y) - h(x) + \tau)^2
+
+    by values in the place of gradients: in round k, a regression tree :math:`g_k` fits
+    :math:`h_{k-1}(y) + \tau` at x and :math:`h_{k-1}(x) - \tau` at y for each pair that
+    :math:`h_{k-1}` orders wrongly or by less than :math:`\tau`, and
+
+    .. math:: h_k = \frac{k\, h_{k-1} + \eta\, g_k}{k + 1}
+
+    [1]_. Pairs of grades are never listed: a round takes :math:`O(n \log n)` for them.
+
+    Read more in the :ref:`User Guide <gbrank>`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Rounds. Each adds one weak ranker.
+    learning_rate : float, default=1.0
+        Shrinkage, the paper's :math:`\eta`. Scores are averages, so that this sets their scale
+        beside the margin: much below 1, no pair ever gets ahead by the margin.
+    margin : "grade" or float, default=1.0
+        The paper's :math:`\tau`, by which the preferred row is to be ahead: a positive number, or
+        the difference of the grades (1 for given preferences).
+    estimator : regressor or None, default=None
+        The weak learner: a scikit-learn regressor whose ``fit`` takes `sample_weight`, cloned for
+        each round. None: regression trees, which the parameters from `max_leaf_nodes` to
+        `binning` shape, `subsample` excepted; an estimator sees the features as they are, and has
+        parameters of its own.
+    max_leaf_nodes : int, default=20
+        Most leaves of a tree. Trees grow best-first: the leaf whose split lowers the squared error
+        most is split next.
+    max_depth : int or None, default=None
+        Most splits between the root and a leaf.
+    min_samples_leaf : int, default=20
+        Fewest rows of a leaf.
+    l2_regularization : float, default=0.0
+        Added to the denominators of leaf values, and to the weights of both sides of a split.
+    max_features : float in (0, 1], default=1.0
+        Share of the features, drawn anew for each node, that it may split on.
+    subsample : float in (0, 1], default=1.0
+        Share of the queries, drawn anew in each round, whose rows weak rankers are fitted to. Whole
+        queries, so that a query is either in or out.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint.
+    max_bins : int or None, default=255
+        Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut as `binning`
+        says. None keeps every distinct value.
+    binning : {"quantile", "adaptive"}, default="quantile"
+        "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
+        are values, as short as `max_bins` allows.
+    early_stopping : bool, default=False
+        Stop when `scoring` on validation queries no longer improves, and predict with the best
+        number of rounds.
+    scoring : str, metric or scorer, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
+        it or `sklearn_ltr.scorers.get_scorer` returns.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries held out for early stopping where no validation set is given to `fit`.
+    n_iter_no_change : int, default=10
+        Rounds without an improvement of more than `tol` after which to stop.
+    tol : float, default=1e-4
+    warm_start : bool, default=False
+        Continue an earlier fit up to `n_estimators` rounds, with its bins.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out queries, and what `max_features`, `subsample` and the estimator draw.
+    verbose : int, default=0
+        Print a line each round if positive.
+
+    Attributes
+    ----------
+    model_ : AdditiveModel
+        The weak rankers with their coefficients, ``model_.rounds``.
+    n_iter_ : int
+        Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
+        weak ranker lowers the loss any more.
+    best_iteration_ : int
+        Rounds that `predict` uses: those of the best validation score with early stopping, else
+        all.
+    train_loss_ : ndarray of shape (`n_iter_`,)
+        R after each round, divided by the number of queries, with query weights relative to their
+        mean. It may rise.
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
+        `scoring` after each round, if there are validation queries.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Share of each feature in the gains of the splits; of an estimator, its own importances,
+        summed and made to sum to 1, if it has any.
+    n_splits_ : ndarray of shape (`n_features_in_`,)
+        Number of splits of trees on each feature.
+    n_queries_ : int
+        Queries of positive weight, held-out ones included.
+    n_queries_skipped_ : int
+        Those of one grade or one row, which hold no preference.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Defined only if `X` had feature names that are all strings.
+
+    See Also
+    --------
+    QBRank : Fits gradients, adds up, and takes labelled rows besides.
+
+    Notes
+    -----
+    Only rows of violated pairs are fitted. A row of several has the mean of their targets, with the
+    weight of all: by least squares that is the same as one example for each.
+
+    Missing values (NaN) go to the side of a split where they lower the squared error more.
+
+    The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
+    last bit.
+
+    References
+    ----------
+    .. [1] Zheng, Chen, Sun, Zha. "A Regression Framework for Learning Ranking Functions Using
+       Relative Relevance Judgments". SIGIR 2007.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import GBRank
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = GBRank(n_estimators=100).fit(X, y, groups=groups)
+    >>> round(ranker.score(X, y, groups=groups), 1)
+    0.9
+    """
+
+    _averaged = True
+
+    def __init__(
+        self,
+        n_estimators=300,
+        learning_rate=1.0,
+        *,
+        margin=1.0,
+        estimator=None,
+        max_leaf_nodes=20,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        subsample=1.0,
+        monotonic_cst=None,
+        max_bins=255,
+        binning="quantile",
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-4,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.margin = margin
+        self.estimator = estimator
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
+        self.binning = binning
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_params(self):
+        super()._check_params()
+        check_margin(self.margin)
+
+    def _objective(self, train):
+        return ViolatedPairs(train, self.margin, self.n_iter_)
+
+
+class ViolatedPairs(Objective):
+    """The training set of each round of GBRank.
+
+    Parameters
+    ----------
+    train : TrainingSet
+    tau : "grade" or float
+    k : int
+        Number of rounds so far.
+    """
+
+    def __init__(self, train, tau, k):
+        self._pairs = hinge_of_pairs(train, tau)
+        self._v = train.query_weight / train.query_weight.mean()
+        self._v_of_row = np.repeat(self._v, np.diff(train.offsets))
+        self._k = k
+
+    def update(self, total):
+        """Move to the next round's scores, from the sum of eta g_k."""
+        self._k += 1
+        self._h = total / self._k
+        violated = self._pairs(self._h)
+        self.loss = (self._v * violated.value).mean()
+        self.gradient = self._v_of_row * violated.gradient
+        self.curvature = self._v_of_row * violated.count
+
+    def training_set(self, total):
+        # A pair's target is h plus what the pair lacks, minus it for the loser; their mean, too.
+        targets = self._h + ratio(-self.gradient, self.curvature)
+        return targets, self.curvature, self.curvature > 0

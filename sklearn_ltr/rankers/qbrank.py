@@ -1,0 +1,413 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""QBRank: boosting of preference pairs and labelled rows together."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from sklearn_ltr.base import check_positive
+from sklearn_ltr.boosting import BoostedRanker, with_callbacks
+from sklearn_ltr.losses.squared_hinge import TiedSums
+from sklearn_ltr.quadratic import Objective, QuadraticBooster, check_margin, hinge_of_pairs
+from sklearn_ltr.weak.tree import ratio
+
+TARGETS = ("bound", "paper")
+
+
+class QBRank(QuadraticBooster, BoostedRanker):
+    r"""Boosting of preference pairs and labelled rows, by successive quadratic approximation.
+
+    Minimises
+
+    .. math::
+        R(h) = \frac{w}{2} \sum_{x \succ y} \max(0, h(y) - h(x) + \tau)^2
+             + \frac{1 - w}{2} \sum_z (l_z - h(z))^2
+
+    over the preference pairs :math:`x \succ y` and the labelled rows z [1]_. In each round a
+    regression tree fits the gradient, and the step along it is the exact minimiser of R, which is
+    piecewise quadratic. Pairs of grades are never listed: a round takes
+    :math:`O(n \log n)` for them, and memory for the rows only.
+
+    Read more in the :ref:`User Guide <qbrank>`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Rounds. Each adds one weak ranker.
+    learning_rate : float, default=0.05
+        Shrinkage, the paper's :math:`\eta`: each step is taken times this factor.
+    pair_weight : float in [0, 1], default=0.5
+        Weight of the preference pairs, the paper's :math:`w`; the labelled rows have 1 - w. 1 is
+        pairs only, 0 is `RegressionRanker` with a linear gain.
+    margin : "grade" or float, default="grade"
+        The paper's :math:`\tau`, by which the preferred row is to be ahead: the difference of the
+        grades (1 for given preferences), or a positive number for all pairs.
+    target : {"bound", "paper"}, default="bound"
+        What weak rankers fit for a row that is in several pairs, and with what weight.
+
+        - "bound": the minimiser of the quadratic upper bound, which is the sum of the row's
+          gradients over W, with weight W, where W is 2w for each of its pairs, and 1 - w if it is
+          labelled;
+        - "paper": Algorithm 2 as printed, with the average of the row's gradients, and weight w if
+          the row is in a pair.
+    tie_weight : float, default=0.0
+        Weight, relative to a preference pair, of each pair of rows of one query with equal grades,
+        whose loss is :math:`(h(x) - h(y))^2`. The paper leaves them out and proposes to use them.
+    estimator : regressor or None, default=None
+        The weak learner: a scikit-learn regressor whose ``fit`` takes `sample_weight`, cloned for
+        each round. None: regression trees, which the parameters from `max_leaf_nodes` to
+        `binning` shape, `subsample` excepted; an estimator sees the features as they are, and has
+        parameters of its own.
+    max_leaf_nodes : int, default=20
+        Most leaves of a tree. Trees grow best-first: the leaf whose split lowers the squared error
+        most is split next.
+    max_depth : int or None, default=None
+        Most splits between the root and a leaf.
+    min_samples_leaf : int, default=20
+        Fewest rows of a leaf.
+    l2_regularization : float, default=0.0
+        Added to the denominators of leaf values, and to the weights of both sides of a split.
+    max_features : float in (0, 1], default=1.0
+        Share of the features, drawn anew for each node, that it may split on.
+    subsample : float in (0, 1], default=1.0
+        Share of the queries, drawn anew in each round, whose rows weak rankers are fitted to. Whole
+        queries, so that a query is either in or out.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint.
+    max_bins : int or None, default=255
+        Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut as `binning`
+        says. None keeps every distinct value.
+    binning : {"quantile", "adaptive"}, default="quantile"
+        "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
+        are values, as short as `max_bins` allows.
+    early_stopping : bool, default=False
+        Stop when `scoring` on validation queries no longer improves, and predict with the best
+        number of rounds.
+    scoring : str, metric or scorer, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
+        it or `sklearn_ltr.scorers.get_scorer` returns.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries held out for early stopping where no validation set is given to `fit`.
+    n_iter_no_change : int, default=10
+        Rounds without an improvement of more than `tol` after which to stop.
+    tol : float, default=1e-4
+    warm_start : bool, default=False
+        Continue an earlier fit up to `n_estimators` rounds, with its bins.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out queries, and what `max_features`, `subsample` and the estimator draw.
+    verbose : int, default=0
+        Print a line each round if positive.
+
+    Attributes
+    ----------
+    model_ : AdditiveModel
+        The weak rankers with their coefficients, ``model_.rounds``.
+    n_iter_ : int
+        Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
+        weak ranker lowers the loss any more.
+    best_iteration_ : int
+        Rounds that `predict` uses: those of the best validation score with early stopping, else
+        all.
+    train_loss_ : ndarray of shape (`n_iter_`,)
+        R after each round, divided by the number of queries, with query weights relative to their
+        mean. It never rises.
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
+        `scoring` after each round, if there are validation queries.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Share of each feature in the gains of the splits; of an estimator, its own importances,
+        summed and made to sum to 1, if it has any.
+    n_splits_ : ndarray of shape (`n_features_in_`,)
+        Number of splits of trees on each feature.
+    n_queries_ : int
+        Queries of positive weight, held-out ones included.
+    n_queries_skipped_ : int
+        Those without anything to learn from: no pair and, unless `pair_weight` is 1, no label.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Defined only if `X` had feature names that are all strings.
+
+    See Also
+    --------
+    RegressionRanker : What QBRank is without preferences, the paper's GBT.
+    GBRank : The same pairs, fitted by values in the place of gradients.
+    QuadraticBoosting : The same method for any loss.
+
+    Notes
+    -----
+    Pairs come from the grades, all pairs of rows of a query whose grades differ, or are given as
+    `preferences`. A query of one grade has no pair, but its labels count. A row whose grade is NaN
+    has no label and is in no pair of grades, but may be in preferences.
+
+    The line search finds the best step for R itself. Without pairs and without
+    `l2_regularization` or `subsample` it is 1.
+
+    The initial guess is the mean label, or 0 if there are no labels or `pair_weight` is 1.
+
+    Missing values (NaN) in `X` go to the side of a split where they lower the squared error more.
+
+    The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
+    last bit.
+
+    References
+    ----------
+    .. [1] Zheng, Zha, Zhang, Chapelle, Chen, Sun. "A General Boosting Method and its Application to
+       Learning Ranking Functions for Web Search". NIPS 2007.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import QBRank
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = QBRank(n_estimators=100).fit(X, y, groups=groups)
+    >>> round(ranker.score(X, y, groups=groups), 1)
+    0.9
+    """
+
+    _allow_unlabelled = True
+
+    def __init__(
+        self,
+        n_estimators=300,
+        learning_rate=0.05,
+        *,
+        pair_weight=0.5,
+        margin="grade",
+        target="bound",
+        tie_weight=0.0,
+        estimator=None,
+        max_leaf_nodes=20,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        subsample=1.0,
+        monotonic_cst=None,
+        max_bins=255,
+        binning="quantile",
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-4,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.pair_weight = pair_weight
+        self.margin = margin
+        self.target = target
+        self.tie_weight = tie_weight
+        self.estimator = estimator
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
+        self.binning = binning
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+        preferences=None,
+        preference_weight=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN marks a missing value.
+        y : array-like of shape (n_samples,)
+            Grades; higher is better. NaN marks a row without one. None with `preferences` alone.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns; with `preferences` it takes rows that preferences connect as a query.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        preferences : array-like of shape (n_pairs, 2), integer, default=None
+            Row of the winner and row of the loser, both of one query. They take the place of the
+            pairs of grades; grades are then labels only. Pairs may repeat and contradict each
+            other. Row numbers do not survive the cutting of folds, so that searches cannot carry
+            them.
+        preference_weight : array-like of shape (n_pairs,), default=None
+            Weight of each preference, not negative.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or there is neither a pair nor a label to learn from.
+        """
+        if preferences is not None and self.tie_weight > 0:
+            raise ValueError(
+                "`tie_weight` is for pairs of equal grades, which take part only where pairs come "
+                "from grades; with `preferences` set it to 0."
+            )
+        return self._fit(
+            X,
+            y,
+            groups,
+            query_weight,
+            (X_val, y_val, groups_val),
+            preferences=preferences,
+            preference_weight=preference_weight,
+        )
+
+    def _check_params(self):
+        super()._check_params()
+        check_scalar(self.pair_weight, "pair_weight", Real, min_val=0, max_val=1)
+        check_margin(self.margin)
+        check_positive(self.tie_weight, "tie_weight", zero=True)
+        if self.target not in TARGETS:
+            raise ValueError(f"`target` must be one of {list(TARGETS)}; got {self.target!r}.")
+
+    def _learnable(self, data):
+        """Queries with a pair or a label that counts."""
+        learnable = np.zeros(data.queries.n_queries, dtype=bool)
+        if self.pair_weight > 0:
+            learnable |= super()._learnable(data)
+        if self.pair_weight < 1:
+            labelled = ~np.isnan(data.y)
+            learnable |= np.logical_or.reduceat(labelled, data.queries.offsets[:-1])
+        return learnable
+
+    def _objective(self, train):
+        return RankingRisk(train, self.pair_weight, self.margin, self.target, self.tie_weight)
+
+
+class RankingRisk(Objective):
+    """R(h) of section 3 of the paper, and the training set of Algorithm 2.
+
+    Parameters
+    ----------
+    train : TrainingSet
+    w, tau, target, tie_weight
+        `pair_weight`, `margin`, `target` and `tie_weight` of QBRank.
+    """
+
+    def __init__(self, train, w, tau, target, tie_weight):
+        y, offsets = train.y, train.offsets
+        self._pairs = hinge_of_pairs(train, tau)
+        self._ties = TiedSums(y, offsets) if tie_weight > 0 else None
+        self._tie_weight = tie_weight
+        # Labels alone have weight 1, as in `RegressionRanker`.
+        self._w = w if self._pairs.n_pairs or self._ties else 0.0
+        self._l = y
+        self._labelled = ~np.isnan(y) & (self._w < 1)
+        self._target = target
+        self._row_weight = train.row_weight
+        self._v = train.query_weight / train.query_weight.mean()
+        self._v_of_row = np.repeat(self._v, np.diff(offsets))
+
+    def start(self):
+        """The mean label."""
+        z = self._labelled
+        weight = None if self._row_weight is None else self._row_weight[z]
+        return float(np.average(self._l[z], weights=weight)) if z.any() else 0.0
+
+    def update(self, h):
+        w, z = self._w, self._labelled
+        self._residual = np.where(z, self._l - h, 0.0)
+        risk = (1 - w) / 2 * (self._v_of_row * self._residual**2).sum()
+        self._pair_gradient = np.zeros_like(h)
+        for weight, sums in self._pair_terms():
+            at = sums(h)
+            risk += w * weight * (self._v * at.value).sum()
+            self._pair_gradient += weight * at.gradient
+        self.loss = risk / len(self._v)
+        self.gradient = self._v_of_row * (w * self._pair_gradient - (1 - w) * self._residual)
+
+    def training_set(self, h):
+        w, v, z = self._w, self._v_of_row, self._labelled
+        if w == 0:
+            return self._residual, self._row_weight, (None if z.all() else z)
+        in_pairs = self._pairs.degree > 0
+        if self._target == "paper":  # 1) of Algorithm 2, gradients averaged over a row's pairs
+            n_pairs = self._pairs.degree
+            if self._ties:
+                n_pairs = n_pairs + self._tie_weight * np.maximum(self._ties.degree - 1, 0)
+                in_pairs = n_pairs > 0
+            average = ratio(-self._pair_gradient, n_pairs)
+            weights = w * in_pairs + (1 - w) * z
+            targets = ratio(w * in_pairs * average + (1 - w) * self._residual, weights)
+            return targets, v * weights, None
+        # A pair's Hessian is at most diag(2, 2), also if it is satisfied now and will not be then.
+        W = w * 2 * self._pairs.degree + (1 - w) * z
+        if self._ties:
+            W += w * self._tie_weight * self._ties.degree
+        W *= v
+        return ratio(-self.gradient, W), W, None
+
+    def step(self, h, g):
+        """2) of Algorithm 2: the minimiser of R(h + s g), whose slope is piecewise linear in s.
+
+        Newton's method, which is exact once it is in the right piece, between bounds.
+        """
+        s, low, high = 0.0, -np.inf, np.inf
+        while True:
+            slope, bend = self._along(h + s * g, g)
+            if slope == 0 or bend <= 0:
+                return s
+            low, high = (s, high) if slope < 0 else (low, s)
+            following = s - slope / bend
+            if not low < following < high:
+                following = 0.5 * (low + high) if np.isfinite(high - low) else s
+            if abs(following - s) <= 1e-12 * abs(s):
+                return following
+            s = following
+
+    def _along(self, h, g):
+        """First and second derivative of R at h in the direction g."""
+        w, v, z = self._w, self._v_of_row, self._labelled
+        gradient = np.where(z, (1 - w) * (h - self._l), 0.0)
+        product = (1 - w) * z * g
+        for weight, sums in self._pair_terms():
+            at = sums(h, g)
+            gradient += w * weight * at.gradient
+            product += w * weight * at.product
+        return (v * gradient * g).sum(), (v * product * g).sum()
+
+    def _pair_terms(self):
+        """Weights, relative to w, and sums of the pairs that take part."""
+        if self._w > 0:
+            yield 1.0, self._pairs
+            if self._ties:
+                yield self._tie_weight, self._ties

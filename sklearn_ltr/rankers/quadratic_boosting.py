@@ -1,0 +1,223 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The general boosting method for any loss with a gradient and a curvature bound."""
+
+import numpy as np
+
+from sklearn_ltr.losses import LogisticPairs
+from sklearn_ltr.quadratic import LossObjective, QuadraticBooster, evaluate
+
+METHODS_OF_A_LOSS = ("value", "gradient", "curvature")
+
+
+class QuadraticBoosting(QuadraticBooster):
+    r"""Boosting of any loss of a query's scores, by quadratic upper bounds.
+
+    Minimises
+
+    .. math:: R(h) = \frac{1}{n} \sum_q v_q\, \phi(h_{q1}, \ldots, h_{qm}; y_q)
+
+    for a loss :math:`\phi` that you give: its value, its gradient, and a diagonal upper bound
+    :math:`W` of its Hessian. In each round a regressor fits the targets :math:`-\nabla R / W` with
+    the weights :math:`W`, and a line search finds how far to go along it (section 2 of [1]_). The
+    loss may look at a single row, at pairs or at the whole list.
+
+    Read more in the :ref:`User Guide <quadratic_boosting>`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Rounds. Each adds one weak ranker.
+    learning_rate : float, default=0.05
+        Shrinkage, the paper's :math:`\eta`: each step is taken times this factor.
+    loss : object or None, default=None
+        Any object with three methods on flat arrays, in which the rows of query q are
+        ``offsets[q]:offsets[q + 1]``:
+
+        - ``value(y, scores, offsets)`` -> (n_queries,), the loss of each query;
+        - ``gradient(y, scores, offsets)`` -> (n_samples,), its derivatives by the scores;
+        - ``curvature(y, scores, offsets)`` -> (n_samples,), the diagonal of W, positive where the
+          gradient is not 0.
+
+        `sklearn_ltr.losses` has some ready-made; None is `sklearn_ltr.losses.LogisticPairs`. If it
+        is a `sklearn.base.BaseEstimator`, its parameters can be searched as ``loss__...``.
+    estimator : regressor or None, default=None
+        The weak learner: a scikit-learn regressor whose ``fit`` takes `sample_weight`, cloned for
+        each round. None: regression trees, which the parameters from `max_leaf_nodes` to
+        `binning` shape, `subsample` excepted; an estimator sees the features as they are, and has
+        parameters of its own.
+    max_leaf_nodes : int, default=20
+        Most leaves of a tree. Trees grow best-first: the leaf whose split lowers the squared error
+        most is split next.
+    max_depth : int or None, default=None
+        Most splits between the root and a leaf.
+    min_samples_leaf : int, default=20
+        Fewest rows of a leaf.
+    l2_regularization : float, default=0.0
+        Added to the denominators of leaf values, and to the weights of both sides of a split.
+    max_features : float in (0, 1], default=1.0
+        Share of the features, drawn anew for each node, that it may split on.
+    subsample : float in (0, 1], default=1.0
+        Share of the queries, drawn anew in each round, whose rows weak rankers are fitted to. Whole
+        queries, so that a query is either in or out.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint.
+    max_bins : int or None, default=255
+        Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut as `binning`
+        says. None keeps every distinct value.
+    binning : {"quantile", "adaptive"}, default="quantile"
+        "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
+        are values, as short as `max_bins` allows.
+    early_stopping : bool, default=False
+        Stop when `scoring` on validation queries no longer improves, and predict with the best
+        number of rounds.
+    scoring : str, metric or scorer, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
+        it or `sklearn_ltr.scorers.get_scorer` returns.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries held out for early stopping where no validation set is given to `fit`.
+    n_iter_no_change : int, default=10
+        Rounds without an improvement of more than `tol` after which to stop.
+    tol : float, default=1e-4
+    warm_start : bool, default=False
+        Continue an earlier fit up to `n_estimators` rounds, with its bins.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out queries, and what `max_features`, `subsample` and the estimator draw.
+    verbose : int, default=0
+        Print a line each round if positive.
+
+    Attributes
+    ----------
+    model_ : AdditiveModel
+        The weak rankers with their coefficients, ``model_.rounds``.
+    n_iter_ : int
+        Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
+        weak ranker lowers the loss any more.
+    best_iteration_ : int
+        Rounds that `predict` uses: those of the best validation score with early stopping, else
+        all.
+    train_loss_ : ndarray of shape (`n_iter_`,)
+        The risk R after each round, with query weights relative to their mean. It never rises.
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
+        `scoring` after each round, if there are validation queries.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Share of each feature in the gains of the splits; of an estimator, its own importances,
+        summed and made to sum to 1, if it has any.
+    n_splits_ : ndarray of shape (`n_features_in_`,)
+        Number of splits of trees on each feature.
+    n_queries_ : int
+        Queries of positive weight, held-out ones included.
+    n_queries_skipped_ : int
+        Those where the loss has no gradient and no curvature, whatever the order of the rows: of
+        pairs and lists, those of one grade or one row.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Defined only if `X` had feature names that are all strings.
+
+    See Also
+    --------
+    QBRank : The method for preference pairs and labelled rows.
+    LambdaMART : The method for ranking metrics.
+
+    Notes
+    -----
+    The initial guess is the constant of least risk along the first step of the method; it is 0 for
+    losses that see differences of scores only.
+
+    The risk never rises: a step that would raise it is made shorter. Where the loss's bound holds
+    for steps of any length, the step is never shorter than the one that the bound asks for.
+
+    The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
+    last bit, as long as that is true of the loss and of the estimator.
+
+    References
+    ----------
+    .. [1] Zheng, Zha, Zhang, Chapelle, Chen, Sun. "A General Boosting Method and its Application to
+       Learning Ranking Functions for Web Search". NIPS 2007.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import QuadraticBoosting
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> from sklearn_ltr.losses import ListCrossEntropy
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = QuadraticBoosting(n_estimators=50, loss=ListCrossEntropy())
+    >>> ranker = ranker.fit(X, y, groups=groups)
+    >>> round(ranker.score(X, y, groups=groups), 1)
+    0.9
+    """
+
+    def __init__(
+        self,
+        n_estimators=300,
+        learning_rate=0.05,
+        *,
+        loss=None,
+        estimator=None,
+        max_leaf_nodes=20,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        subsample=1.0,
+        monotonic_cst=None,
+        max_bins=255,
+        binning="quantile",
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-4,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.estimator = estimator
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
+        self.binning = binning
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_params(self):
+        super()._check_params()
+        missing = [name for name in METHODS_OF_A_LOSS if not hasattr(self._loss(), name)]
+        if missing:
+            raise ValueError(
+                f"`loss` must have the methods {list(METHODS_OF_A_LOSS)}; {self.loss!r} has no "
+                f"{missing}."
+            )
+
+    def _loss(self):
+        return LogisticPairs() if self.loss is None else self.loss
+
+    def _objective(self, train):
+        return LossObjective(self._loss(), train)
+
+    def _learnable(self, data):
+        """Queries where the loss has a gradient or a curvature."""
+        loss, offsets, h = self._loss(), data.queries.offsets, np.zeros_like(data.y)
+        felt = [evaluate(loss, name, data.y, h, offsets) for name in ("gradient", "curvature")]
+        return np.logical_or.reduceat(np.any(felt, axis=0), offsets[:-1])
