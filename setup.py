@@ -16,6 +16,9 @@ from setuptools._distutils.sysconfig import customize_compiler
 
 KERNELS = Path("sklearn_ltr/_kernels")
 
+# The extension of Cython's own code that the kernels share.
+SHARED = "sklearn_ltr._kernels._cyutility"
+
 # SKLEARN_LTR_BOUNDSCHECK=1 builds the kernels with index and None checks, for one run of the tests.
 CHECKED = os.environ.get("SKLEARN_LTR_BOUNDSCHECK", "0") != "0"
 
@@ -65,11 +68,21 @@ def openmp_flags():
     return [], []
 
 
+def shared_code():
+    """The C file of what all kernels need of Cython, made once and not in each."""
+    path = Path("build/cython", *SHARED.split(".")).with_suffix(".c")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    directives = [f"-X{name}={value}" for name, value in DIRECTIVES.items()]
+    command = [sys.executable, "-m", "cython", *directives, "--generate-shared", str(path)]
+    subprocess.run(command, check=True)
+    return str(path)
+
+
 def extensions():
     compile_args, link_args = openmp_flags()
     # Plain -O3: one build serves every processor of the architecture; no -march=native.
     optimise = ["/O2"] if sys.platform == "win32" else ["-O3"]
-    return [
+    return [Extension(SHARED, [shared_code()])] + [
         Extension(
             f"sklearn_ltr._kernels.{source.stem}",
             [str(source)],
@@ -82,6 +95,11 @@ def extensions():
 
 setup(
     ext_modules=cythonize(
-        extensions(), build_dir="build/cython", compiler_directives=DIRECTIVES, language_level=3
-    )
+        extensions(),
+        build_dir="build/cython",
+        compiler_directives=DIRECTIVES,
+        language_level=3,
+        shared_utility_qualified_name=SHARED,
+    ),
+    options={"build_ext": {"parallel": os.cpu_count()}},
 )
