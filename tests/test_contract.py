@@ -40,6 +40,10 @@ VARIANTS = {
     "max_features": {"max_features": 0.5},
     "shallow": {"max_depth": 2, "l2_regularization": 1.0},
     "hidden_layer": {"hidden_layer_sizes": (3,)},
+    "pairs_only": {"pair_weight": 1.0},
+    "ties": {"tie_weight": 0.5},
+    "margin": {"margin": 0.5},
+    "map": {"metric": "map"},
 }
 BIG = 72048431380967004  # float64 cannot tell it from its neighbour
 

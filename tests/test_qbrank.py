@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
@@ -239,7 +239,7 @@ def test_gbrank_averages(data):
 
 def test_gbrank_with_a_whole_gbt_a_round(data):
     X, y, groups = data
-    estimator = HistGradientBoostingRegressor(max_iter=20, min_samples_leaf=3)
+    estimator = GradientBoostingRegressor(n_estimators=20, min_samples_leaf=3)
     strong = make(GBRank, learning_rate=1.0, estimator=estimator).fit(X, y, groups)
     single = make(GBRank, learning_rate=1.0).fit(X, y, groups)
     assert strong.score(X, y, groups) > single.score(X, y, groups)

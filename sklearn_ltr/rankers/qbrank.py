@@ -15,6 +15,9 @@ from sklearn_ltr.weak.tree import ratio
 
 TARGETS = ("bound", "paper")
 
+# A line search has found its piece when two steps differ by less than this share of one.
+SAME_STEP = 1e-8
+
 
 class QBRank(QuadraticBooster, BoostedRanker):
     r"""Boosting of preference pairs and labelled rows, by successive quadratic approximation.
@@ -379,9 +382,11 @@ class RankingRisk(Objective):
     def step(self, h, g):
         """2) of Algorithm 2: the minimiser of R(h + s g), whose slope is piecewise linear in s.
 
-        Newton's method, which is exact once it is in the right piece, between bounds.
+        Newton's method between bounds, which is exact once it is in the right piece.
         """
-        s, low, high = 0.0, -np.inf, np.inf
+        if not g.any():
+            return 0.0
+        s, low, high = 1.0, -np.inf, np.inf
         while True:
             slope, bend = self._along(h + s * g, g)
             if slope == 0 or bend <= 0:
@@ -390,7 +395,7 @@ class RankingRisk(Objective):
             following = s - slope / bend
             if not low < following < high:
                 following = 0.5 * (low + high) if np.isfinite(high - low) else s
-            if abs(following - s) <= 1e-12 * abs(s):
+            if abs(following - s) <= SAME_STEP * abs(s):
                 return following
             s = following
 
