@@ -582,7 +582,9 @@ def test_switches_of_a_named_metric():
 
 @pytest.mark.parametrize("name", ["auc", "ndcg@", "ndcg@x", "ndcg@-1", "@5", "ndcg@5@5", 5, None])
 def test_unknown_name(name):
-    with pytest.raises(ValueError, match=r"Unknown metric .* Known names: dcg, map, ndcg, p, prec"):
+    with pytest.raises(
+        ValueError, match=r"Unknown metric .* Known names: dcg, map, mrr, ndcg, p, prec"
+    ):
         get_metric(name)
 
 

@@ -222,6 +222,38 @@ cdef double query_precision_sum(
     return total
 
 
+cdef double query_reciprocal_rank(
+    const double[::1] relevant,     # IN
+    const double[::1] scores,       # IN
+    Py_ssize_t start,
+    Py_ssize_t n,
+    Py_ssize_t k,
+    int ties,
+    Row[::1] work,                  # OUT
+) noexcept nogil:
+    cdef Py_ssize_t j = 0, p, first, ranked
+    cdef double total = 0, none = 1, r, rest
+    k = min(k, n)
+    ranked = rank_top(relevant, scores, start, n, k, ties, work)
+    while j < k:
+        first = j
+        r = work[j].value
+        j += 1
+        if ties == AVERAGE:
+            while j < ranked and work[j].score == work[first].score:
+                r = r + work[j].value
+                j += 1
+        if r > 0:
+            # Where the group's positions before p hold none of its r relevant rows, p does with
+            # probability r over the rows that are left.
+            for p in range(first, min(j, k)):
+                rest = j - p
+                total = total + none * r / rest / (p + 1)
+                none = none * (rest - r) / rest
+            return total
+    return total
+
+
 def dcg(
     const double[::1] gains,            # IN
     const double[::1] scores,           # IN
@@ -272,6 +304,25 @@ def precision_sum(
     cdef Py_ssize_t q, share = work.shape[0] // n_threads
     for q in prange(out.shape[0], schedule="guided", nogil=True, num_threads=n_threads):
         out[q] = query_precision_sum(
+            relevant, scores, offsets[q], offsets[q + 1] - offsets[q], k, ties,
+            work[threadid() * share:(threadid() + 1) * share],
+        )
+
+
+def reciprocal_rank(
+    const double[::1] relevant,         # IN, 1 or 0
+    const double[::1] scores,           # IN
+    Py_ssize_t k,
+    int ties,
+    const Py_ssize_t[::1] offsets,      # IN
+    int n_threads,
+    Row[::1] work,                      # OUT, scratch
+    double[::1] out,                    # OUT
+):
+    """One over the position of the first relevant row, 0 where that is not in the top k."""
+    cdef Py_ssize_t q, share = work.shape[0] // n_threads
+    for q in prange(out.shape[0], schedule="guided", nogil=True, num_threads=n_threads):
+        out[q] = query_reciprocal_rank(
             relevant, scores, offsets[q], offsets[q + 1] - offsets[q], k, ties,
             work[threadid() * share:(threadid() + 1) * share],
         )

@@ -5,6 +5,7 @@
 from sklearn_ltr.metrics._per_query import Metric, QueryValues
 from sklearn_ltr.metrics.dcg import dcg_score, ndcg_score
 from sklearn_ltr.metrics.precision import average_precision_score, precision_at_k_score
+from sklearn_ltr.metrics.reciprocal import reciprocal_rank_score
 from sklearn_ltr.metrics.registry import get_metric
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "get_metric",
     "ndcg_score",
     "precision_at_k_score",
+    "reciprocal_rank_score",
 ]

@@ -7,11 +7,13 @@ import re
 from sklearn_ltr.metrics._per_query import Metric
 from sklearn_ltr.metrics.dcg import DCG, NDCG
 from sklearn_ltr.metrics.precision import AveragePrecision, PrecisionAtK
+from sklearn_ltr.metrics.reciprocal import ReciprocalRank
 
 METRICS = {
     "dcg": DCG,
     "ndcg": NDCG,
     "map": AveragePrecision,
+    "mrr": ReciprocalRank,
     "p": PrecisionAtK,
     "precision": PrecisionAtK,
 }
@@ -23,11 +25,12 @@ def get_metric(name, **switches):
     Parameters
     ----------
     name : str or Metric
-        "dcg", "ndcg", "map" or "p" ("precision"), with a cut-off as in "ndcg@10"; "p" needs one.
-        A metric object is returned as it is.
+        "dcg", "ndcg", "map", "mrr" or "p" ("precision"), with a cut-off as in "ndcg@10"; "p" needs
+        one. A metric object is returned as it is.
     **switches : object
         Switches of the metric's function (`dcg_score`, `ndcg_score`, `average_precision_score`,
-        `precision_at_k_score`), among them `like`, but not its cut-off, which belongs to the name.
+        `precision_at_k_score`, `reciprocal_rank_score`), among them `like`, but not its cut-off,
+        which belongs to the name.
 
     Returns
     -------
