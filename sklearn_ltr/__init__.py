@@ -5,6 +5,7 @@
 from sklearn_ltr.rankers import (
     FRank,
     GBRank,
+    LambdaMART,
     McRank,
     MPBoost,
     QBRank,
@@ -18,6 +19,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "FRank",
     "GBRank",
+    "LambdaMART",
     "MPBoost",
     "McRank",
     "QBRank",

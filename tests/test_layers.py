@@ -40,6 +40,7 @@ LAYERS = {
 }
 # Where parts of one layer may import each other; nothing else may, nor in a circle.
 WITHIN_A_LAYER = {
+    ("losses", "metrics"),
     ("losses", "pairs"),
     ("boosting", "base"),
     ("boosting", "additive"),

@@ -4,6 +4,7 @@
 
 from sklearn_ltr.rankers.frank import FRank
 from sklearn_ltr.rankers.gbrank import GBRank
+from sklearn_ltr.rankers.lambdamart import LambdaMART
 from sklearn_ltr.rankers.mcrank import McRank
 from sklearn_ltr.rankers.mpboost import MPBoost
 from sklearn_ltr.rankers.qbrank import QBRank
@@ -14,6 +15,7 @@ from sklearn_ltr.rankers.regression import RegressionRanker
 __all__ = [
     "FRank",
     "GBRank",
+    "LambdaMART",
     "MPBoost",
     "McRank",
     "QBRank",

@@ -1,0 +1,282 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""LambdaMART: boosted trees that follow what swaps of rows do to a ranking metric."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from sklearn_ltr.base import check_positive
+from sklearn_ltr.labels import check_gain, gains
+from sklearn_ltr.losses.lambdas import LambdaGradients, check_lambda_metric
+from sklearn_ltr.metrics.dcg import NDCG
+from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.quadratic import Objective, QuadraticBooster
+
+
+class LambdaMART(QuadraticBooster):
+    r"""Boosted regression trees on the gradients of LambdaRank, for a ranking metric.
+
+    For each pair of rows of a query, i better than j, with scores s,
+
+    .. math:: \lambda_{ij} = \frac{\sigma\, |\Delta M_{ij}|}{1 + e^{\sigma (s_i - s_j)}}
+
+    is added to what lifts i and taken from what lifts j, where :math:`\Delta M_{ij}` is what the
+    metric changes by if the two rows swap their positions in the present ranking. In each round a
+    tree fits these gradients by Newton's method: leaf values are the sum of the gradients over the
+    sum of their derivatives :math:`\sigma^2 \rho (1 - \rho)\, |\Delta M|`, where
+    :math:`\rho = 1 / (1 + e^{\sigma (s_i - s_j)})` (section 7 of [1]_; [2]_).
+
+    Read more in the :ref:`User Guide <lambdamart>`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Rounds. Each adds one tree.
+    learning_rate : float, default=0.05
+        Shrinkage: each tree is taken times this factor.
+    metric : str or metric, default="ndcg@10"
+        What swaps are measured by: "ndcg", "map" or "mrr", with or without cut-off, or what
+        `sklearn_ltr.metrics.get_metric` returns for one of these, whose switches for gain,
+        discount, relevance and denominator then count. A row below the cut-off is lifted by pairs
+        with the rows above it.
+    truncation_level : int, default=30
+        Only pairs with a row among this many first positions of the present ranking count; a
+        larger number than the longest query's means all pairs. NDCG is taken relative to the best
+        of this many positions, where its cut-off is not smaller.
+    sigmoid : float, default=1.0
+        The paper's :math:`\sigma`, steepness of the logistic function of score differences.
+    query_norm : bool, default=True
+        Divide :math:`|\Delta M_{ij}|` by :math:`.01 + |s_i - s_j|` where the query's scores are not
+        all equal, and then scale the query's gradients by :math:`\log_2(1 + S) / S`, where S sums
+        the :math:`\lambda` of all its pairs, on both sides. Not in the papers; LightGBM's
+        ``lambdarank_norm``. It keeps queries of many pairs from outweighing the others.
+    max_leaf_nodes : int, default=20
+        Most leaves of a tree. Trees grow best-first: the leaf whose split lowers the squared error
+        most is split next.
+    max_depth : int or None, default=None
+        Most splits between the root and a leaf.
+    min_samples_leaf : int, default=20
+        Fewest rows of a leaf.
+    l2_regularization : float, default=0.0
+        Added to the denominators of leaf values, and to the weights of both sides of a split.
+    max_features : float in (0, 1], default=1.0
+        Share of the features, drawn anew for each node, that it may split on.
+    subsample : float in (0, 1], default=1.0
+        Share of the queries, drawn anew in each round, whose rows trees are grown on. Whole
+        queries, so that a query is either in or out.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint.
+    max_bins : int or None, default=255
+        Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut as `binning`
+        says. None keeps every distinct value.
+    binning : {"quantile", "adaptive"}, default="quantile"
+        "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
+        are values, as short as `max_bins` allows.
+    early_stopping : bool, default=False
+        Stop when `scoring` on validation queries no longer improves, and predict with the best
+        number of rounds.
+    scoring : str, metric or scorer, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
+        it or `sklearn_ltr.scorers.get_scorer` returns.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries held out for early stopping where no validation set is given to `fit`.
+    n_iter_no_change : int, default=10
+        Rounds without an improvement of more than `tol` after which to stop.
+    tol : float, default=1e-4
+    warm_start : bool, default=False
+        Continue an earlier fit up to `n_estimators` rounds, with its bins.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out queries, and what `max_features` and `subsample` draw.
+    verbose : int, default=0
+        Print a line each round if positive.
+
+    Attributes
+    ----------
+    model_ : AdditiveModel
+        The trees with their coefficients, ``model_.rounds``.
+    n_iter_ : int
+        Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
+        split is left that follows the gradients.
+    best_iteration_ : int
+        Rounds that `predict` uses: those of the best validation score with early stopping, else
+        all.
+    train_loss_ : ndarray of shape (`n_iter_`,)
+        1 - the weighted mean of `metric` over the training queries where it is defined, ties
+        averaged, after each round. It may rise.
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
+        `scoring` after each round, if there are validation queries.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Share of each feature in the gains of the splits.
+    n_splits_ : ndarray of shape (`n_features_in_`,)
+        Number of splits on each feature.
+    n_queries_ : int
+        Queries of positive weight, held-out ones included.
+    n_queries_skipped_ : int
+        Those without two rows of different gains: of one row, of one grade, or, for "map" and
+        "mrr", without both relevant and irrelevant rows.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Defined only if `X` had feature names that are all strings.
+
+    See Also
+    --------
+    QuadraticBoosting : Boosting of losses that have a gradient in the usual sense.
+    McRank : Fits the probabilities of the grades.
+
+    Notes
+    -----
+    Of rows with tied scores :math:`|\Delta M_{ij}|` is the exact expectation over all their orders.
+    So the order of rows does not matter, not even in the first round, where all scores are equal;
+    file order decides there in other tools, and data sorted by grade leak it.
+
+    Queries of which no order can be better than another, such as those without a relevant row,
+    have gradients of 0. Their rows do not change the leaf values, but count in `min_samples_leaf`
+    and in the bins.
+
+    Missing values (NaN) go to the side of a split where they help more; at a node without any, to
+    the side of most rows. Sparse matrices are binned as they are, and never made dense.
+
+    The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
+    last bit.
+
+    References
+    ----------
+    .. [1] Burges. "From RankNet to LambdaRank to LambdaMART: An Overview". Microsoft Research
+       Technical Report MSR-TR-2010-82, 2010.
+    .. [2] Wu, Burges, Svore, Gao. "Adapting Boosting for Information Retrieval Measures".
+       Information Retrieval 13(3), 2010.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import LambdaMART
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = LambdaMART(n_estimators=50).fit(X, y, groups=groups)
+    >>> round(ranker.score(X, y, groups=groups), 1)
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_estimators=300,
+        learning_rate=0.05,
+        *,
+        metric="ndcg@10",
+        truncation_level=30,
+        sigmoid=1.0,
+        query_norm=True,
+        max_leaf_nodes=20,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        subsample=1.0,
+        monotonic_cst=None,
+        max_bins=255,
+        binning="quantile",
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-4,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.metric = metric
+        self.truncation_level = truncation_level
+        self.sigmoid = sigmoid
+        self.query_norm = query_norm
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
+        self.binning = binning
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        name = getattr(self.metric, "name", self.metric)
+        tags.target_tags.positive_only = str(name).startswith(NDCG.label)
+        return tags
+
+    def _check_params(self):
+        super()._check_params()
+        check_lambda_metric(get_metric(self.metric))
+        check_scalar(self.truncation_level, "truncation_level", Integral, min_val=1)
+        check_positive(self.sigmoid, "sigmoid")
+        check_scalar(self.query_norm, "query_norm", (bool, np.bool_))
+
+    def _learnable(self, data):
+        """Queries that have rows of different gains."""
+        metric, starts = get_metric(self.metric), data.queries.offsets[:-1]
+        if isinstance(metric, NDCG):
+            check_gain(data.y, metric.gain)
+            gain = gains(data.y, metric.gain)
+        else:
+            gain = data.y >= metric.relevant_from
+        learnable = np.minimum.reduceat(gain, starts) < np.maximum.reduceat(gain, starts)
+        if data.informative.any() and not learnable.any():
+            raise ValueError(
+                f"No query has both relevant and irrelevant rows, so that no swap changes "
+                f"{metric.name}: it calls grades of at least {metric.relevant_from} relevant."
+            )
+        return learnable
+
+    def _objective(self, train):
+        return MetricObjective(
+            train,
+            get_metric(self.metric),
+            truncation_level=self.truncation_level,
+            sigmoid=self.sigmoid,
+            query_norm=self.query_norm,
+        )
+
+
+class MetricObjective(Objective):
+    """1 - a metric, with the gradients of LambdaRank.
+
+    Parameters
+    ----------
+    train : TrainingSet
+    metric : Metric
+    **options
+        Of LambdaGradients.
+    """
+
+    def __init__(self, train, metric, **options):
+        self._lambdas = LambdaGradients(
+            train.y,
+            train.offsets,
+            train.query_weight,
+            metric,
+            **options,
+            n_threads=train.n_threads,
+        )
+
+    def update(self, h):
+        self._lambdas.update(h)
+        self.loss = 1 - self._lambdas.metric_value
+        self.gradient, self.curvature = self._lambdas.gradient, self._lambdas.curvature
