@@ -375,6 +375,19 @@ def test_validation_rows_may_come_in_any_order(R):
 
 
 @each_variant
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_full_steps_on_noise_stay_finite(R, params):
+    """Long past the point where there is anything to learn, rows end up far in the wrong order."""
+    X, y, groups = make_data(R)
+    y = np.random.default_rng(0).permutation(y)
+    long = {"n_estimators": 200, "learning_rate": 1.0, "min_samples_leaf": 1}
+    model = make(R, **long | params).fit(X, y, groups)
+    assert np.isfinite(model.predict(X)).all()
+    for name in ("train_loss_", "feature_importances_"):
+        assert np.isfinite(getattr(model, name, 0)).all()
+
+
+@each_variant
 def test_a_seed_makes_a_fit_reproducible(R, params):
     X, y, groups = make_data(R)
     first = make(R, random_state=3, **params).fit(X, y, groups)

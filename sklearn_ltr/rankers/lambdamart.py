@@ -14,6 +14,9 @@ from sklearn_ltr.metrics.dcg import NDCG
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.quadratic import Objective, QuadraticBooster
 
+# A row's target is at most this, in units of 1 / sigmoid. No fit that goes well comes near it.
+LONGEST_STEP = 100
+
 
 class LambdaMART(QuadraticBooster):
     r"""Boosted regression trees on the gradients of LambdaRank, for a ranking metric.
@@ -249,8 +252,8 @@ class LambdaMART(QuadraticBooster):
         return MetricObjective(
             train,
             get_metric(self.metric),
+            self.sigmoid,
             truncation_level=self.truncation_level,
-            sigmoid=self.sigmoid,
             query_norm=self.query_norm,
         )
 
@@ -262,16 +265,19 @@ class MetricObjective(Objective):
     ----------
     train : TrainingSet
     metric : Metric
+    sigmoid : float
     **options
-        Of LambdaGradients.
+        The others of LambdaGradients.
     """
 
-    def __init__(self, train, metric, **options):
+    def __init__(self, train, metric, sigmoid, **options):
+        self._sigmoid = sigmoid
         self._lambdas = LambdaGradients(
             train.y,
             train.offsets,
             train.query_weight,
             metric,
+            sigmoid=sigmoid,
             **options,
             n_threads=train.n_threads,
         )
@@ -279,4 +285,8 @@ class MetricObjective(Objective):
     def update(self, h):
         self._lambdas.update(h)
         self.loss = 1 - self._lambdas.metric_value
-        self.gradient, self.curvature = self._lambdas.gradient, self._lambdas.curvature
+        self.gradient = self._lambdas.gradient
+        # Of pairs that are far in the wrong order the derivatives vanish and the gradients do not,
+        # so that Newton's step would have no limit.
+        least = self._sigmoid / LONGEST_STEP * np.abs(self.gradient)
+        self.curvature = np.maximum(self._lambdas.curvature, least)

@@ -224,7 +224,8 @@ class TreeGrower:
             0.0 if weights.whole else 0.5,
             seed,
         )
-        return Leaves(self, weights.scale / scale**2, n)
+        # Not scale**2, which can be beyond float64.
+        return Leaves(self, weights.scale / scale / scale, n)
 
     def threads(self, n_rows):
         """How many threads a pass over rows is worth."""
@@ -388,7 +389,7 @@ class FixedPoint:
 
 def power_of_two(x):
     """The largest power of two up to `x`, within the range of float64."""
-    return 2.0 ** min(max(math.floor(math.log2(x)), -1000), 1000)
+    return 2.0 ** math.floor(min(max(math.log2(x), -1000), 1000))
 
 
 def ratio(numerator, denominator):
