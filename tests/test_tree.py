@@ -448,6 +448,16 @@ def test_a_whole_weight_is_a_number_of_rows(min_samples_leaf):
         assert_same_tree(other.tree, leaves.tree, ARRAYS)
 
 
+@pytest.mark.parametrize("factor", [5e-324, 1e-307, 1e-250, 1e140])
+def test_vanishing_targets_and_weights_are_no_error(factor):
+    X, target = make(400, 5)
+    weight = np.random.default_rng(0).random(400) + 0.1
+    for t, w in ((factor * target, None), (factor * target, weight), (target, factor * weight)):
+        leaves = grow(X, t, w, max_leaf_nodes=12, min_samples_leaf=5)
+        leaves.set_values(leaves.sums(t, w), leaves.sums(None, w))
+        assert np.isfinite(leaves.tree.value).all()
+
+
 @pytest.mark.parametrize("factor", [1e-100, 2.0**-30, 1 / 3, 2.0**40, 1e100])
 def test_the_scale_of_weights_and_targets_does_not_matter(factor):
     X, target = make(400, 5)

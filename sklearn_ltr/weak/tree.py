@@ -192,7 +192,7 @@ class TreeGrower:
         builder_rows[n:] = 0
         used = slice(None) if rows is None else rows
         weights = FixedPoint(None if weight is None else weight[used], n, WEIGHT_BITS)
-        size = np.abs(target[used] if weight is None else target[used] * weight[used]).sum()
+        size = float(np.abs(target[used] if weight is None else target[used] * weight[used]).sum())
         bits = weights.total.bit_length()
         scale = power_of_two(2.0 ** (WORD_BITS - bits) / size) if size else 1.0
         _leaves.pack(
@@ -284,7 +284,7 @@ class Leaves:
         if values is None:
             values, weight = weight, None
         weights = FixedPoint(weight, len(values), SUM_BITS)
-        size = np.abs(values if weight is None else values * weight).sum()
+        size = float(np.abs(values if weight is None else values * weight).sum())
         sums = np.zeros(len(self.nodes))
         _leaves.sum_leaves(
             values,
@@ -373,7 +373,7 @@ class FixedPoint:
 
     def __init__(self, weight, n, bits):
         self._weight, self._n = weight, n
-        total = n if weight is None else weight.sum()
+        total = n if weight is None else float(weight.sum())
         few = total <= max(MOST_WHOLE, 8 * n)
         self.whole = weight is None or bool(few and (weight == np.rint(weight)).all())
         # Rounding adds up to one unit a row.
