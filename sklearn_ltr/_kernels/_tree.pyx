@@ -268,8 +268,8 @@ cdef class TreeBuilder:
         self.scan(codes, &uncounted, smaller, larger, wanted)
         if counts.shape[0]:
             for i in range(2):
-                if wanted[i] >= 0 and not self.counts_suffice(codes, counts, rules, wanted[i]):
-                    self.scan_counted(codes, counts, rules, wanted[i], i)
+                if wanted[i] >= 0:
+                    self.settle_counts(codes, counts, rules, wanted[i], i)
 
     cdef bint may_split(self, const Leaf* leaf, const Rules* rules) noexcept nogil:
         return (
@@ -404,25 +404,34 @@ cdef class TreeBuilder:
             and leaf.sums.count - leaf.split.left_count >= rules.min_count
         )
 
-    cdef void scan_counted(
+    cdef void settle_counts(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         int index, int which
     ) noexcept nogil:
-        """The best split of a leaf whose sides count enough, from a histogram of counts."""
+        """The best split of a leaf whose sides count enough.
+
+        Where they do not, a histogram of counts tells the best split of that block of features
+        whose sides do, until the best of all blocks is such a one.
+        """
         cdef Leaf* leaf = &self.leaves[index]
         cdef Py_ssize_t n = leaf.stop - leaf.start
         cdef Py_ssize_t width = codes.shape[2]
-        cdef Py_ssize_t i, block
-        for i in range(n):
-            self.leaf_words[i] = counts[self.rows[leaf.start + i]]
-        memset(&self.count_histogram[0], 0, self.count_histogram.shape[0] * sizeof(long long))
-        for block in prange(codes.shape[0], schedule="dynamic", num_threads=self.n_threads):
+        cdef Py_ssize_t i, block, first, last
+        cdef bint gathered = False
+        while not self.counts_suffice(codes, counts, rules, index):
+            if not gathered:
+                for i in range(n):
+                    self.leaf_words[i] = counts[self.rows[leaf.start + i]]
+                gathered = True
+            block = leaf.split.feature // width
+            first, last = self.starts[block * width], self.starts[(block + 1) * width]
+            memset(&self.count_histogram[first], 0, (last - first) * sizeof(long long))
             add_rows(
                 &codes[block, 0, 0], &self.rows[leaf.start], &self.leaf_words[0], n,
                 &self.starts[block * width], &self.count_histogram[0],
             )
             self.search_block(block, width, index, which, &self.count_histogram[0], rules)
-        self.choose(codes.shape[0], index, which)
+            self.choose(codes.shape[0], index, which)
 
     cdef Cut cut(self, const Split* split, Py_ssize_t width) noexcept nogil:
         """The codes that are on the right of a split."""
