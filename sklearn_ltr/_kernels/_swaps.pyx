@@ -115,6 +115,15 @@ cdef double expected_changes(
             gains += gain[j]
             j += 1
         group.size = j - group.start
+        if kind == NDCG and group.size == 1:    # the same as below, and the usual case
+            j = group.start
+            f[j] = j < T
+            alpha[j] = f[j] * discount[j]
+            beta[j] = -discount[j]
+            omega[j] = 0
+            value += gains * discount[j]
+            group.start += 1
+            continue
         group.top = max(0, min(T - group.start, group.size))
         of_group *= <double>group.relevant / group.size
         if kind == RR and group.above > 0:

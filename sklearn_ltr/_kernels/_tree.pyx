@@ -166,12 +166,16 @@ cdef class TreeBuilder:
                     count += counts[self.rows[row]]
             root.sums.word, root.sums.count = word, count
             root.sums.rounding = rounding * n
-            self.evaluate(codes, counts, &rules, seed, 0, -1)
+            self.evaluate(codes, &rules, seed, 0, -1)
             while self.n_leaves < self.max_leaves:
                 i = self.most_gaining()
                 if i < 0:
                     break
-                self.split(codes, counts, &rules, seed, i)
+                # Counts that are apart from the low sums are looked at where a split is at hand.
+                if counts.shape[0] and not self.counts_suffice(codes, counts, &rules, i):
+                    self.search_counted(codes, counts, &rules, seed, i)
+                else:
+                    self.split(codes, &rules, seed, i)
             for i in range(self.n_leaves):
                 self.feature[self.leaves[i].node] = -1
                 self.bin[self.leaves[i].node] = self.left[self.leaves[i].node] = 0
@@ -196,8 +200,7 @@ cdef class TreeBuilder:
         return best
 
     cdef void split(
-        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
-        unsigned long long seed, int larger
+        self, const code_t[:, :, ::1] codes, const Rules* rules, unsigned long long seed, int larger
     ) noexcept nogil:
         """Make two leaves of one, and find their splits."""
         cdef Leaf parent = self.leaves[larger]
@@ -239,13 +242,17 @@ cdef class TreeBuilder:
         else:
             self.leaves[larger], self.leaves[smaller] = left, right
         if self.n_leaves < self.max_leaves:
-            self.evaluate(codes, counts, rules, seed, smaller, larger)
+            self.evaluate(codes, rules, seed, smaller, larger)
 
     cdef void evaluate(
-        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
-        unsigned long long seed, int smaller, int larger
+        self, const code_t[:, :, ::1] codes, const Rules* rules, unsigned long long seed,
+        int smaller, int larger
     ) noexcept nogil:
-        """Find the best splits of two siblings, or of the root, when `larger` is -1."""
+        """Find the best splits of two siblings, or of the root, when `larger` is -1.
+
+        Without regard to counts that are apart from the low sums: no split that they allow is
+        better.
+        """
         cdef Rules uncounted = rules[0]
         cdef int wanted[2]
         cdef int i
@@ -262,14 +269,8 @@ cdef class TreeBuilder:
                 self.draw_candidates(seed, leaf.node, i)
         if wanted[0] < 0 and wanted[1] < 0:
             return
-        # Counts that are apart from the low sums are looked at where a split is at hand.
-        if counts.shape[0]:
-            uncounted.min_count = 0
+        uncounted.min_count = 0
         self.scan(codes, &uncounted, smaller, larger, wanted)
-        if counts.shape[0]:
-            for i in range(2):
-                if wanted[i] >= 0:
-                    self.settle_counts(codes, counts, rules, wanted[i], i)
 
     cdef bint may_split(self, const Leaf* leaf, const Rules* rules) noexcept nogil:
         return (
@@ -404,25 +405,28 @@ cdef class TreeBuilder:
             and leaf.sums.count - leaf.split.left_count >= rules.min_count
         )
 
-    cdef void settle_counts(
+    cdef void search_counted(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
-        int index, int which
+        unsigned long long seed, int index
     ) noexcept nogil:
-        """The best split of a leaf whose sides count enough.
+        """The best split of a leaf whose sides count enough, when those of the present do not.
 
-        Where they do not, a histogram of counts tells the best split of that block of features
-        whose sides do, until the best of all blocks is such a one.
+        A histogram of counts tells the best one of a block of features, until the best of all
+        blocks is such a one.
         """
+        cdef Rules uncounted = rules[0]
         cdef Leaf* leaf = &self.leaves[index]
         cdef Py_ssize_t n = leaf.stop - leaf.start
         cdef Py_ssize_t width = codes.shape[2]
         cdef Py_ssize_t i, block, first, last
-        cdef bint gathered = False
+        uncounted.min_count = 0
+        if self.n_candidates < self.n_bins.shape[0]:
+            self.draw_candidates(seed, leaf.node, 0)
+        for block in range(codes.shape[0]):
+            self.search_block(block, width, index, 0, NULL, &uncounted)
+        for i in range(n):
+            self.leaf_words[i] = counts[self.rows[leaf.start + i]]
         while not self.counts_suffice(codes, counts, rules, index):
-            if not gathered:
-                for i in range(n):
-                    self.leaf_words[i] = counts[self.rows[leaf.start + i]]
-                gathered = True
             block = leaf.split.feature // width
             first, last = self.starts[block * width], self.starts[(block + 1) * width]
             memset(&self.count_histogram[first], 0, (last - first) * sizeof(long long))
@@ -430,8 +434,8 @@ cdef class TreeBuilder:
                 &codes[block, 0, 0], &self.rows[leaf.start], &self.leaf_words[0], n,
                 &self.starts[block * width], &self.count_histogram[0],
             )
-            self.search_block(block, width, index, which, &self.count_histogram[0], rules)
-            self.choose(codes.shape[0], index, which)
+            self.search_block(block, width, index, 0, &self.count_histogram[0], rules)
+            self.choose(codes.shape[0], index, 0)
 
     cdef Cut cut(self, const Split* split, Py_ssize_t width) noexcept nogil:
         """The codes that are on the right of a split."""

@@ -15,7 +15,7 @@ from sklearn_ltr.weak.tree import ratio
 
 TARGETS = ("bound", "paper")
 
-# A line search has found its piece when two steps differ by less than this share of one.
+# A line search has found its piece when two steps differ by less than this share.
 SAME_STEP = 1e-8
 
 
@@ -395,7 +395,7 @@ class RankingRisk(Objective):
             following = s - slope / bend
             if not low < following < high:
                 following = 0.5 * (low + high) if np.isfinite(high - low) else s
-            if abs(following - s) <= SAME_STEP * abs(s):
+            if abs(following - s) <= SAME_STEP * max(1, abs(s)):
                 return following
             s = following
 
