@@ -68,24 +68,27 @@ def tree_problems(draw, *, subsets=True, **options):
         return np.array(draw(st.lists(elements, min_size=n, max_size=n)), dtype=float)
 
     target = problem.y - draw(st.sampled_from([0.0, 1.5]))
-    kind = draw(st.sampled_from(["none", "none", "whole", "eighths", "wild"]))
+    kind = draw(st.sampled_from(["none", "none", "whole", "zeros", "eighths", "wild"]))
     weight = {
         "none": lambda: None,
         "whole": lambda: per_row(st.integers(1, 3)),
+        "zeros": lambda: per_row(st.integers(0, 2)),
         "eighths": lambda: per_row(st.sampled_from([0.125, 1.0, 2.5])),
-        "wild": lambda: per_row(st.floats(0.05, 20.0)),
+        "wild": lambda: per_row(st.just(0.0) | st.floats(0.05, 20.0)),
     }[kind]()
     count = {
         "none": lambda: None,
         "weight": lambda: weight,
         "own": lambda: per_row(st.integers(1, 3)),
     }[draw(st.sampled_from(["none", "none", "weight", "own"]))]()
-    if count is weight and kind == "wild":
+    if count is weight and kind in ("zeros", "wild"):
         count = None
     rows = None
     if subsets and draw(st.booleans()):
         kept = draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(any))
         rows = np.flatnonzero(kept)
+    if weight is not None:
+        weight[0 if rows is None else rows[0]] = 1.0  # at least one is not 0
     return TreeProblem(problem.X, target, weight, count, rows, kind == "wild")
 
 
@@ -446,6 +449,15 @@ def test_a_whole_weight_is_a_number_of_rows(min_samples_leaf):
         assert_allclose(sums, expected_sums, rtol=1e-14, atol=1e-14)
         other = TreeGrower(binned, **params).grow(target, weight, weight.copy())
         assert_same_tree(other.tree, leaves.tree, ARRAYS)
+
+
+@pytest.mark.parametrize("min_samples_leaf", [1, 2, 3, 4])
+@pytest.mark.parametrize("unit", [1.0, 0.3])
+def test_rows_without_weight_count(min_samples_leaf, unit):
+    X = np.arange(8.0)[:, None]
+    target = np.array([0.0, 0, -1, 2, -1, 1, 3, 1])
+    weight = unit * np.array([0.0, 0, 1, 1, 2, 1, 0, 1])
+    check(TreeProblem(X, target, weight, None, None, unit != 1), min_samples_leaf=min_samples_leaf)
 
 
 @pytest.mark.parametrize("factor", [5e-324, 1e-307, 1e-250, 1e140])

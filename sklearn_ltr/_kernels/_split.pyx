@@ -92,12 +92,12 @@ cdef void scan_any(
     for bin in range(n_bins):
         left += cells[bin]
         right = node.word - left
-        if low(left, rules) < rules.min_low or low(right, rules) < rules.min_low:
-            continue
         if counts != NULL:
             left_count += counts[bin]
             if min(left_count, node.count - left_count) < rules.min_count:
                 continue
+        if low(left, rules) < rules.min_low or low(right, rules) < rules.min_low:
+            continue
         left_mean, right_mean = mean(left, node, rules), mean(right, node, rules)
         if direction * (right_mean - left_mean) < 0:
             continue

@@ -99,9 +99,9 @@ class Growth:
         return value * (2 * G - (H + self.l2) * value)
 
     def mean(self, node):
-        """G / (H + lambda) within the bounds."""
+        """G / (H + lambda) within the bounds; 0 where there is no weight."""
         G, H = self.sums(node.rows)
-        return min(max(G / (H + self.l2), node.low), node.high)
+        return min(max(G / (H + self.l2) if H + self.l2 > 0 else 0.0, node.low), node.high)
 
     def scale(self, rows):
         """What gains may be measured by: the gain if all targets of `rows` had one sign."""
@@ -144,6 +144,8 @@ class Growth:
     def is_valid(self, node, split):
         """Whether both sides are large enough, in the right order, and better than the node."""
         if min(self.size(split.left), self.size(split.right)) < self.min_samples_leaf:
+            return False
+        if min(self.sums(split.left)[1], self.sums(split.right)[1]) <= 0:
             return False
         left = self.mean(node._replace(rows=split.left))
         right = self.mean(node._replace(rows=split.right))
