@@ -172,8 +172,9 @@ class TreeGrower:
         Parameters
         ----------
         target : ndarray of shape (n_samples,), dtype float64
-        weight : ndarray of shape (n_samples,), dtype float64, positive, or None
-            Weight of each row's squared error; None: 1. A row of a whole weight w is w rows.
+        weight : ndarray of shape (n_samples,), dtype float64, not negative, or None
+            Weight of each row's squared error; None: 1. A row of a whole weight w is w rows. At
+            least one weight is positive.
         count : ndarray of shape (n_samples,), dtype float64, positive, or None
             What a row counts in `min_samples_leaf`; None: 1.
         rows : ndarray, ascending, or None
@@ -351,11 +352,11 @@ class Leaves:
 
 
 class FixedPoint:
-    """Weights as integers: as they are where they are whole and small, else in units of 2^-k.
+    """Weights as integers: as they are where all are whole, small and not 0, else in units of 2^-k.
 
     Parameters
     ----------
-    weight : ndarray, positive, or None
+    weight : ndarray, not negative, or None
         None: all 1.
     n : int
         Number of weights.
@@ -375,7 +376,10 @@ class FixedPoint:
         self._weight, self._n = weight, n
         total = n if weight is None else float(weight.sum())
         few = total <= max(MOST_WHOLE, 8 * n)
-        self.whole = weight is None or bool(few and (weight == np.rint(weight)).all())
+        # Where some are 0 a word would not tell that there is a row; else a row is a unit at least.
+        self.whole = weight is None or bool(
+            few and (weight == np.rint(weight)).all() and weight.all()
+        )
         # Rounding adds up to one unit a row.
         self.scale = 1.0 if self.whole else power_of_two((2.0**bits - n) / total)
         self.total = int(total) if self.whole else 2**bits - 1

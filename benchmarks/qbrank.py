@@ -1,0 +1,521 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""QBRank's Table 1 and Figure 1 in kind.
+
+    python benchmarks/qbrank.py --data DIR [--sets webtrack mslr mslr10k synthetic cubic]
+                                [--targets] [--plot FILE] [--quick]
+
+The paper's data are not public; these are. DIR (or the environment variable SKLEARN_LTR_DATA) holds
+`webtrack-clueweb09`, `mslr-web10k-sample` and `mslr-web30k-sample`; `synthetic` (`make_ranking`)
+and `cubic` (`make_cubic_ranking`) need none and have the paper's 1,300 training queries of some 30
+documents. Real data are cut into five parts by query; a model is fitted on three parts, validated
+on the fourth and tested on the fifth. Settings are the paper's: trees of 20 leaves, a learning rate
+of .05, w = .5, margins of the grade difference. Its number of rounds is not known: figures are for
+the number of the highest DCG-5 on the validation queries.
+
+**Table 1**, from whole training parts: precision at K % of the test pairs. All pairs of a fold's
+test queries with different grades are sorted by the difference of their scores, the largest first;
+the precision is the share of the first K % that are in the right order. Equal scores count half.
+
+**Figure 1**: DCG-5 by rounds. The paper had some 2,000 queries with documents of one grade only,
+L1. Here they are made: of a random share of the training queries (`--single`, .6 as in the paper)
+only documents of one grade are kept, at most ten, the grade drawn evenly from those of the query.
+The other training queries are L2, their pairs are P2. "QBRank P2 + L1" has labels on L1 only; its
+pairs are given as `preferences`, which have no grades, so that its margins are 1, as are those of
+"QBRank P2, margin 1" to compare it with. "QBRank P2 + L1 + L2" has the labels of all and margins by
+grade. Contenders that end in "paper" have target="paper", the others the default.
+
+RankSVM is stood in for by `LinearSVC` without intercept on differences of sampled pairs, features
+as logarithms, standardised, C chosen on the validation queries.
+
+Tests are paired, over the test queries of all folds, and two-sided.
+"""
+
+import argparse
+import os
+import platform
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import scipy
+import sklearn
+from scipy.stats import ttest_rel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils import Bunch
+
+import sklearn_ltr
+from sklearn_ltr import QBRank, RegressionRanker
+from sklearn_ltr.datasets import (
+    load_letor_file,
+    load_letor_folds,
+    make_cubic_ranking,
+    make_ranking,
+)
+from sklearn_ltr.metrics import get_metric
+from sklearn_ltr.pairs import sample_pairs
+
+SHARES = np.arange(1, 11) / 10
+DCG = {gain: get_metric("dcg@5", gain=gain) for gain in ("exponential", "linear")}
+SHOWN_ROUNDS = (1, 10, 25, 50, 100, 200, 300)
+
+# Precision at 10 %, 20 %, ... of the paper's Table 1.
+PUBLISHED = {
+    "QBRank P2": (.9446, .903, .8611, .8246, .7938, .7673, .7435, .7218, .7015, .6834),
+    "GBT L2": (.9328, .8939, .8557, .8199, .7899, .7637, .7399, .7176, .6977, .6803),
+    "RankSVM P2": (.8524, .8152, .7839, .7578, .7357, .7151, .6957, .6779, .6615, .6465),
+}  # fmt: skip
+
+PAIRS_OF_SVM = 20_000
+COSTS = (1e-4, 1e-3, 1e-2)
+
+
+# --- data ----------------------------------------------------------------------------------------
+
+
+def take(part, queries):
+    rows = np.isin(part.groups, queries)
+    return Bunch(X=part.X[rows], y=part.y[rows], groups=part.groups[rows])
+
+
+def join(*parts):
+    return Bunch(**{key: np.concatenate([p[key] for p in parts]) for key in ("X", "y", "groups")})
+
+
+def by_query(part, seed=0):
+    """Five folds of train, validation and test, three parts to one to one."""
+    fifths = np.array_split(np.random.default_rng(seed).permutation(np.unique(part.groups)), 5)
+    for i in range(5):
+        names = ("train", "train", "train", "validation", "test")
+        queries = {name: [] for name in names}
+        for k, name in enumerate(names):
+            queries[name].extend(fifths[(i + k) % 5])
+        yield Bunch(**{name: take(part, queries[name]) for name in queries})
+
+
+def webtrack(args):
+    return list(load_letor_folds(Path(args.data, "webtrack-clueweb09"), parts="T{}"))
+
+
+def mslr10k_rows(args):
+    folder = Path(args.data, "mslr-web10k-sample")
+    parts = ("train", "vali", "test")
+    return join(*(load_letor_file(folder / f"{p}.txt.gz", n_features=136) for p in parts))
+
+
+def mslr10k(args):
+    return list(by_query(mslr10k_rows(args)))
+
+
+def mslr(args):
+    """Both samples; queries that are in both count once."""
+    first = mslr10k_rows(args)
+    folder = Path(args.data, "mslr-web30k-sample")
+    second = join(
+        *(load_letor_file(folder / f"{p}.txt.gz", n_features=136) for p in ("vali", "test"))
+    )
+    return list(by_query(join(first, take(second, np.setdiff1d(second.groups, first.groups)))))
+
+
+def split(X, y, groups, sizes):
+    starts = np.cumsum([0, *sizes])
+    names = ("train", "validation", "test")
+    part = Bunch(X=X, y=y, groups=groups)
+    ranges = [np.arange(*ends) for ends in pairwise(starts)]
+    return [Bunch(**{n: take(part, r) for n, r in zip(names, ranges, strict=True)})]
+
+
+def synthetic(args):
+    sizes = args.queries
+    return split(*make_ranking(sum(sizes), (10, 50), 50, random_state=0), sizes)
+
+
+def cubic(args):
+    sizes = args.queries
+    return split(*make_cubic_ranking(sum(sizes), 30, random_state=0), sizes)
+
+
+SETS = {
+    "webtrack": webtrack,
+    "mslr": mslr,
+    "mslr10k": mslr10k,
+    "synthetic": synthetic,
+    "cubic": cubic,
+}
+
+
+def single_grades(train, share, seed):
+    """L1 and L2: queries cut down to one grade, and the others."""
+    rng = np.random.default_rng(seed)
+    queries = rng.permutation(np.unique(train.groups))
+    n = round(share * len(queries))
+    kept = []
+    for query in queries[:n]:
+        rows = np.flatnonzero(train.groups == query)
+        grade = rng.choice(np.unique(train.y[rows]))
+        kept.append(rng.permutation(rows[train.y[rows] == grade])[:10])
+    rows = np.concatenate(kept)
+    L1 = Bunch(X=train.X[rows], y=train.y[rows], groups=train.groups[rows])
+    return L1, take(train, queries[n:])
+
+
+def offsets_of(groups):
+    """Where the queries of grouped rows begin, and the last ends."""
+    return np.flatnonzero(np.r_[True, groups[1:] != groups[:-1], True])
+
+
+def all_preferences(part):
+    """All pairs of a part: winner and loser."""
+    found = []
+    for start, stop in pairwise(offsets_of(part.groups)):
+        y = part.y[start:stop]
+        found.append(start + np.argwhere(y[:, None] > y))
+    return np.concatenate(found)
+
+
+# --- figures of scores ---------------------------------------------------------------------------
+
+
+def pair_precision(part, scores):
+    """Precision at 10 %, 20 %, ... of all pairs together, and at 100 % of each query with pairs."""
+    pairs = all_preferences(part)
+    gap = scores[pairs[:, 0]] - scores[pairs[:, 1]]
+    right = (1 + np.sign(gap)) / 2
+    order = np.argsort(-np.abs(gap), kind="stable")
+    ends = np.rint(SHARES * len(gap)).astype(int)
+    pooled = np.cumsum(right[order])[ends - 1] / ends
+    query = np.searchsorted(offsets_of(part.groups), pairs[:, 0], side="right")
+    n_pairs = np.bincount(query)
+    there = n_pairs > 0
+    return pooled, np.bincount(query, weights=right)[there] / n_pairs[there]
+
+
+def dcg(part, scores, gain="exponential"):
+    """DCG-5 of each query."""
+    return DCG[gain](part.y, scores, part.groups, per_query=True).values
+
+
+# --- fits ----------------------------------------------------------------------------------------
+
+
+def boosted(model, train, fold, args, **fit_params):
+    """Scores of the test rows: after the chosen rounds, and after each."""
+    model.set_params(
+        n_estimators=args.rounds,
+        learning_rate=args.learning_rate,
+        max_leaf_nodes=args.leaves,
+        scoring=DCG["exponential"],
+    )
+    start = time.perf_counter()
+    model.fit(
+        train.X,
+        train.y,
+        groups=train.groups,
+        X_val=fold.validation.X,
+        y_val=fold.validation.y,
+        groups_val=fold.validation.groups,
+        **fit_params,
+    )
+    seconds = time.perf_counter() - start
+    stages = list(model.staged_predict(fold.test.X))
+    stages += stages[-1:] * (args.rounds - len(stages))
+    chosen = int(np.argmax(model.validation_score_))
+    return Bunch(scores=stages[chosen], rounds=chosen + 1, stages=stages, seconds=seconds)
+
+
+def gbt(train, fold, args):
+    return boosted(RegressionRanker(gain="linear"), train, fold, args)
+
+
+def qbrank(train, fold, args, **params):
+    return boosted(QBRank(**params), train, fold, args)
+
+
+def qbrank_of_preferences(L2, labelled, fold, args, **params):
+    """Pairs of L2, labels of other rows."""
+    train = join(L2, labelled)
+    train.y[: len(L2.y)] = np.nan
+    return boosted(QBRank(**params), train, fold, args, preferences=all_preferences(L2))
+
+
+def signed_log(X):
+    return np.sign(X) * np.log1p(np.abs(X))
+
+
+def rank_svm(train, fold, args):
+    scale = make_pipeline(FunctionTransformer(signed_log), StandardScaler()).fit(train.X)
+    X = scale.transform(train.X)
+    offsets = offsets_of(train.groups)
+    pairs = sample_pairs(train.y, offsets, PAIRS_OF_SVM // (len(offsets) - 1), 0)
+    # As many differences of either sign.
+    sign = np.where(np.arange(pairs.n_pairs) % 2, 1.0, -1.0)
+    differences = sign[:, None] * (X[pairs.winner] - X[pairs.loser])
+    start = time.perf_counter()
+    best = -np.inf
+    for cost in COSTS:
+        svm = LinearSVC(C=cost, dual=False, fit_intercept=False).fit(differences, sign)
+        value = dcg(fold.validation, scale.transform(fold.validation.X) @ svm.coef_[0]).mean()
+        if value > best:
+            best, scores = value, scale.transform(fold.test.X) @ svm.coef_[0]
+    seconds = time.perf_counter() - start
+    return Bunch(scores=scores, rounds="-", stages=[scores] * args.rounds, seconds=seconds)
+
+
+TABLE_1 = {
+    "QBRank P2": lambda L2, *a: qbrank(L2, *a, pair_weight=1.0),
+    "QBRank P2 + L2": lambda L2, *a: qbrank(L2, *a),
+    "QBRank P2, paper": lambda L2, *a: qbrank(L2, *a, pair_weight=1.0, target="paper"),
+    "GBT L2": gbt,
+    "RankSVM P2": rank_svm,
+}
+
+FIGURE_1 = {
+    "GBT L1": lambda L1, L2, *a: gbt(L1, *a),
+    "GBT L2": lambda L1, L2, *a: gbt(L2, *a),
+    "GBT L1 + L2": lambda L1, L2, *a: gbt(join(L1, L2), *a),
+    "RankSVM P2": lambda L1, L2, *a: rank_svm(L2, *a),
+    "QBRank P2": lambda L1, L2, *a: qbrank(L2, *a, pair_weight=1.0),
+    "QBRank P2, margin 1": lambda L1, L2, *a: qbrank(L2, *a, pair_weight=1.0, margin=1.0),
+    "QBRank P2, margin 1, paper": lambda L1, L2, *a: qbrank(
+        L2, *a, pair_weight=1.0, margin=1.0, target="paper"
+    ),
+    "QBRank P2 + L1": lambda L1, L2, *a: qbrank_of_preferences(L2, L1, *a),
+    "QBRank P2 + L1, paper": lambda L1, L2, *a: qbrank_of_preferences(L2, L1, *a, target="paper"),
+    "QBRank P2 + L1 + L2": lambda L1, L2, *a: qbrank(join(L1, L2), *a),
+}
+
+# What the paper's Figure 1 and its text say: the first is better.
+CLAIMS = (
+    ("GBT L1 + L2", "GBT L2"),
+    ("GBT L2", "GBT L1"),
+    ("QBRank P2", "GBT L2"),
+    ("QBRank P2", "RankSVM P2"),
+    ("QBRank P2 + L1", "QBRank P2"),
+    ("QBRank P2 + L1", "QBRank P2, margin 1"),
+    ("QBRank P2 + L1, paper", "QBRank P2, margin 1, paper"),
+    ("QBRank P2 + L1 + L2", "QBRank P2"),
+    ("QBRank P2 + L1 + L2", "GBT L1 + L2"),
+)
+
+WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9)
+TIES = (0.1, 1.0)
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def mean_and_error(values):
+    return f"{values.mean():.3f} ± {values.std(ddof=1) / len(values) ** 0.5:.3f}"
+
+
+def test_of(better, worse):
+    """Difference of the means, and p of the paired t-test."""
+    difference = better - worse
+    if not difference.any():
+        return "+0.0000"
+    return f"{difference.mean():+.4f}, p = {ttest_rel(better, worse).pvalue:.2g}"
+
+
+def run_all(fits, folds):
+    """Per contender the fits of all folds, DCG-5 of all test queries, and precisions."""
+    results = {}
+    for name, fit in fits.items():
+        done = [fit(fold) for fold in folds]
+        pairs = [pair_precision(fold.test, d.scores) for fold, d in zip(folds, done, strict=True)]
+        results[name] = Bunch(
+            fits=done,
+            pooled=np.mean([pooled for pooled, _ in pairs], axis=0),
+            per_query=np.concatenate([each for _, each in pairs]),
+            **{
+                gain: np.concatenate(
+                    [dcg(f.test, d.scores, gain) for f, d in zip(folds, done, strict=True)]
+                )
+                for gain in DCG
+            },
+        )
+    return results
+
+
+def rounds_of(result):
+    return " ".join(f"{fit.rounds}" for fit in result.fits)
+
+
+def print_dcg(results, title):
+    print(f"\n{title}, test queries of all folds: mean ± standard error")
+    print(
+        f"{'':<30}{'DCG-5, 2^l - 1':>18}{'DCG-5, linear':>18}{'pairs right':>18}"
+        f"{'fit s':>8}  rounds chosen"
+    )
+    for name, r in results.items():
+        cells = [mean_and_error(values) for values in (r.exponential, r.linear, r.per_query)]
+        seconds = np.mean([fit.seconds for fit in r.fits])
+        print(
+            f"{name:<30}" + "".join(f"{cell:>18}" for cell in cells) + f"{seconds:8.1f}  "
+            f"{rounds_of(r)}"
+        )
+
+
+def print_tests(results, pairs):
+    print(f"\n{'':<52}{'DCG-5, 2^l - 1':>24}{'pairs right':>24}")
+    for better, worse in pairs:
+        a, b = results[better], results[worse]
+        cells = test_of(a.exponential, b.exponential), test_of(a.per_query, b.per_query)
+        print(f"{f'{better} > {worse}':<52}" + "".join(f"{cell:>24}" for cell in cells))
+
+
+def table_1(folds, args):
+    fits = {
+        name: (lambda fold, fit=fit: fit(fold.train, fold, args)) for name, fit in TABLE_1.items()
+    }
+    results = run_all(fits, folds)
+    print("\nTable 1: precision at K % of the test pairs, mean of the folds")
+    print(f"{'':<30}" + "".join(f"{f'{share:.0%}':>8}" for share in SHARES))
+    for name, result in results.items():
+        print(f"{name:<30}" + "".join(f"{value:8.4f}" for value in result.pooled))
+    for name, row in PUBLISHED.items():
+        print(f"{name + ', published':<30}" + "".join(f"{value:8.4f}" for value in row))
+    print_dcg(results, "Table 1's contenders")
+    others = [name for name in results if name != "QBRank P2"]
+    print_tests(results, [("QBRank P2", name) for name in others])
+    order = ("QBRank P2", "GBT L2", "RankSVM P2")
+    for k in (0, 4, 9):
+        holds = all(results[a].pooled[k] > results[b].pooled[k] for a, b in pairwise(order))
+        print(f"the paper's order at {SHARES[k]:.0%}: {'yes' if holds else 'no'}")
+    return results
+
+
+def figure_1(folds, args):
+    parts = [single_grades(fold.train, args.single, seed) for seed, fold in enumerate(folds)]
+    fits = {}
+    for name, fit in FIGURE_1.items():
+        todo = iter(parts)
+        fits[name] = lambda fold, fit=fit, todo=todo: fit(*next(todo), fold, args)
+    results = run_all(fits, folds)
+    print()
+    for i, name in enumerate(("L1", "L2")):
+        rows = np.mean([len(p[i].y) for p in parts])
+        queries = np.mean([len(np.unique(p[i].groups)) for p in parts])
+        print(f"Figure 1: {name} has {queries:.0f} queries and {rows:.0f} rows a fold")
+    print_dcg(results, "Figure 1")
+    shown = [k for k in SHOWN_ROUNDS if k <= args.rounds]
+    print("\nFigure 1: DCG-5 (2^l - 1) of the test queries after so many rounds")
+    print(f"{'':<30}" + "".join(f"{k:>8}" for k in shown))
+    curves = {}
+    for name, result in results.items():
+        curves[name] = [
+            np.concatenate(
+                [
+                    dcg(f.test, d.stages[k], "exponential")
+                    for f, d in zip(folds, result.fits, strict=True)
+                ]
+            ).mean()
+            for k in range(args.rounds)
+        ]
+        print(f"{name:<30}" + "".join(f"{curves[name][k - 1]:8.3f}" for k in shown))
+    print_tests(results, CLAIMS)
+    return curves
+
+
+def targets(folds, args):
+    """Both targets, weights of the pairs, weights of ties."""
+    fits = {}
+    for target in ("bound", "paper"):
+        for w in WEIGHTS:
+            fits[f"{target}, w = {w}"] = {"target": target, "pair_weight": w}
+        for tie in TIES:
+            fits[f"{target}, w = 0.5, ties {tie}"] = {"target": target, "tie_weight": tie}
+            fits[f"{target}, w = 1, ties {tie}"] = {
+                "target": target, "tie_weight": tie, "pair_weight": 1.0
+            }  # fmt: skip
+    fits = {
+        name: (lambda fold, params=params: qbrank(fold.train, fold, args, **params))
+        for name, params in fits.items()
+    }
+    results = run_all(fits, folds)
+    print_dcg(results, "Targets and weights, pairs and labels of whole training parts")
+    print_tests(
+        results,
+        [(f"bound, w = {w}", f"paper, w = {w}") for w in WEIGHTS]
+        + [
+            (f"{t}, w = 0.5, ties {tie}", f"{t}, w = 0.5")
+            for t in ("bound", "paper")
+            for tie in TIES
+        ],
+    )
+
+
+def plot(curves, file):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    fig, axes = plt.subplots(
+        1, len(curves), figsize=(6 * len(curves), 4.5), squeeze=False, layout="constrained"
+    )
+    for ax, (name, lines) in zip(axes[0], curves.items(), strict=True):
+        for label, values in lines.items():
+            ax.plot(np.arange(1, len(values) + 1), values, label=label)
+        ax.set(title=name, xlabel="rounds", ylabel="DCG-5 of test queries")
+    axes[0, -1].legend(fontsize="small")
+    fig.savefig(file)
+    print(f"\nplot written to {file}")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"))
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument(
+        "--queries",
+        type=int,
+        nargs=3,
+        default=[1300, 700, 1400],
+        metavar=("TRAIN", "VALIDATION", "TEST"),
+        help="of the artificial data",
+    )
+    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--learning-rate", type=float, default=0.05)
+    parser.add_argument("--leaves", type=int, default=20)
+    parser.add_argument("--single", type=float, default=0.6, help="share of queries made L1")
+    parser.add_argument("--targets", action="store_true", help="compare targets, w and tie_weight")
+    parser.add_argument("--no-figures", action="store_true", help="only what --targets measures")
+    parser.add_argument("--plot", metavar="FILE", help="write Figure 1 here")
+    parser.add_argument("--quick", action="store_true", help="small, to see that it runs")
+    args = parser.parse_args()
+    if args.quick:
+        args.rounds, args.queries = 10, [60, 30, 60]
+    if args.data is None:
+        args.sets = [name for name in args.sets if name in ("synthetic", "cubic")]
+    print(
+        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
+        f"numpy {np.__version__}, scipy {scipy.__version__}, Python {platform.python_version()}, "
+        f"{time.strftime('%d %b %Y')}\nup to {args.rounds} rounds, {args.leaves} leaves, learning "
+        f"rate {args.learning_rate:g}"
+    )
+    curves = {}
+    for name in args.sets:
+        folds = SETS[name](args)
+        rows = [sum(len(fold[part].y) for fold in folds) for part in ("train", "test")]
+        queries = sum(len(np.unique(fold.test.groups)) for fold in folds)
+        print(
+            f"\n=== {name}: {len(folds)} folds, {rows[0] // len(folds)} training rows each, "
+            f"{queries} test queries, {rows[1]} test rows, {folds[0].test.X.shape[1]} features",
+            flush=True,
+        )
+        if not args.no_figures:
+            table_1(folds, args)
+            curves[name] = figure_1(folds, args)
+        if args.targets:
+            targets(folds, args)
+    if args.plot and curves:
+        plot(curves, args.plot)
+
+
+if __name__ == "__main__":
+    main()
