@@ -183,7 +183,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         """
         if preferences is None or (y is not None and self._allow_unlabelled):
             X, y = self._validate_X_y(X, y, reset)
-            if groups is None:
+            if groups is None and preferences is None:
                 warn_caller(NO_GROUPS.format(n=len(y), method="fit"), UserWarning)
         elif y is not None:
             raise ValueError("Give `y` or `preferences`, not both.")

@@ -23,8 +23,11 @@ each_ranker = pytest.mark.parametrize("R", RANKERS, ids=lambda R: R.__name__)
 
 
 def make(R, n_estimators=15, **params):
-    if "distance" in inspect.signature(R).parameters:
+    own = inspect.signature(R).parameters
+    if "distance" in own:
         params = {"distance": "binary", **params}
+    if "pair_weight" in own:  # labels left out
+        params = {"pair_weight": 1.0, "margin": 1.0, **params}
     return R(n_estimators, **params)
 
 
@@ -65,8 +68,9 @@ def test_same_model_on_ordinary_data(R, data):
     X, y, groups, pairs = data
     expected = make(R).fit(X, y, groups)
     model = make(R).fit(X, groups=groups, preferences=pairs)
-    chosen = [[(f.feature, f.threshold) for _, f in m.model_.terms] for m in (expected, model)]
-    assert chosen[0] == chosen[1]
+    for (_, mine), (_, same) in zip(model.model_.terms, expected.model_.terms, strict=True):
+        assert_array_equal(mine.feature, same.feature)
+        assert_array_equal(mine.threshold, same.threshold)
     assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9, atol=1e-12)
 
 
@@ -103,7 +107,7 @@ def test_repeated_and_contradicting_pairs(R, data):
     b = make(R, 8).fit(X, preferences=repeated, preference_weight=weight)
     assert_allclose(a.predict(X), b.predict(X), rtol=1e-9, atol=1e-12)
     assert a.n_iter_ == 8
-    assert (a.train_loss_ <= 1).all()
+    assert a.train_loss_[-1] < a.train_loss_[0]
     # As many for as against: nothing to learn.
     nothing = make(R).fit(X, preferences=np.concatenate([pairs, pairs[:, ::-1]]))
     assert nothing.n_iter_ == 0
@@ -160,6 +164,8 @@ def test_warm_start_and_validation(R, data):
     ],
 )
 def test_wrong_preferences_are_refused(R, fits, message):
+    if "y" in fits and "pair_weight" in inspect.signature(R).parameters:
+        pytest.skip("takes labels beside preferences")
     with pytest.raises(ValueError, match=message):
         make(R).fit(np.arange(8.0).reshape(4, 2), **fits)
 

@@ -222,7 +222,7 @@ class TreeGrower:
             min_low,
             min_count,
             self.l2_regularization * weights.scale,
-            0.0 if weights.whole else 0.5,
+            0.0 if weights.whole else 1.0,  # a row without weight has the least one
             seed,
         )
         # Not scale**2, which can be beyond float64.
