@@ -25,7 +25,8 @@ from sklearn_ltr.tree_boosting import TreeBoosting
 from sklearn_ltr.weak.regressor import FittedRegressor
 from sklearn_ltr.weak.tree import Tree, ratio
 
-# A line search goes this far, in multiples of the step that is best for the quadratic bound.
+# A line search goes this far, in multiples of the step that is best for the quadratic bound. Pairs
+# that a weak ranker parts by rounding only would have it go on for ever.
 FURTHEST_STEP = 1024
 
 # How exactly a line search finds the least value, as a share of that step.

@@ -18,6 +18,7 @@ from test_regression_ranker import parameters
 
 from sklearn_ltr import GBRank, QBRank, RegressionRanker
 from sklearn_ltr.datasets import make_ranking
+from sklearn_ltr.quadratic import FURTHEST_STEP
 from sklearn_ltr.rankers.qbrank import RankingRisk
 
 NAN = np.nan
@@ -352,11 +353,12 @@ class Rounds:
         return [rows for _, rows in found]
 
     def choose(self, low, high, g):
-        """The model's step, which must be one of those that minimise.
+        """The model's step, which must be one of those that minimise, and not beyond all bounds.
 
         Where the targets are down to rounding, so is every step along `g`.
         """
         s = self.coefficient / self.eta
+        low, high = np.clip([low, high], -FURTHEST_STEP, FURTHEST_STEP)
         off = max(low - s, s - high, 0.0)
         assert off <= 1e-7 * abs(s) or off * np.abs(g).max() <= 1e-9, (low, s, high)
         return s

@@ -10,7 +10,13 @@ from sklearn.utils import check_scalar
 from sklearn_ltr.base import check_positive
 from sklearn_ltr.boosting import BoostedRanker, with_callbacks
 from sklearn_ltr.losses.squared_hinge import TiedSums
-from sklearn_ltr.quadratic import Objective, QuadraticBooster, check_margin, hinge_of_pairs
+from sklearn_ltr.quadratic import (
+    FURTHEST_STEP,
+    Objective,
+    QuadraticBooster,
+    check_margin,
+    hinge_of_pairs,
+)
 from sklearn_ltr.weak.tree import ratio
 
 TARGETS = ("bound", "paper")
@@ -148,8 +154,8 @@ class QBRank(QuadraticBooster, BoostedRanker):
     `preferences`. A query of one grade has no pair, but its labels count. A row whose grade is NaN
     has no label and is in no pair of grades, but may be in preferences.
 
-    The line search finds the best step for R itself. Without pairs and without
-    `l2_regularization` or `subsample` it is 1.
+    The line search finds the best step for R itself, up to 1,024. Without pairs and without
+    `l2_regularization` or `subsample` it is 1 but for rounding.
 
     The initial guess is the mean label, or 0 if there are no labels or `pair_weight` is 1.
 
@@ -170,7 +176,7 @@ class QBRank(QuadraticBooster, BoostedRanker):
     >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
     >>> ranker = QBRank(n_estimators=100).fit(X, y, groups=groups)
     >>> round(ranker.score(X, y, groups=groups), 1)
-    0.9
+    1.0
     """
 
     _allow_unlabelled = True
@@ -386,7 +392,7 @@ class RankingRisk(Objective):
         """
         if not g.any():
             return 0.0
-        s, low, high = 1.0, -np.inf, np.inf
+        s, low, high = 1.0, -FURTHEST_STEP, FURTHEST_STEP
         while True:
             slope, bend = self._along(h + s * g, g)
             if slope == 0 or bend <= 0:
@@ -394,7 +400,7 @@ class RankingRisk(Objective):
             low, high = (s, high) if slope < 0 else (low, s)
             following = s - slope / bend
             if not low < following < high:
-                following = 0.5 * (low + high) if np.isfinite(high - low) else s
+                following = 0.5 * (low + high)
             if abs(following - s) <= SAME_STEP * max(1, abs(s)):
                 return following
             s = following

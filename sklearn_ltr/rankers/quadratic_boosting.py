@@ -129,8 +129,7 @@ class QuadraticBoosting(QuadraticBooster):
     The initial guess is the constant of least risk along the first step of the method; it is 0 for
     losses that see differences of scores only.
 
-    The risk never rises: a step that would raise it is made shorter. Where the loss's bound holds
-    for steps of any length, the step is never shorter than the one that the bound asks for.
+    The risk never rises: a step that would raise it is made shorter.
 
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit, as long as that is true of the loss and of the estimator.
@@ -149,7 +148,7 @@ class QuadraticBoosting(QuadraticBooster):
     >>> ranker = QuadraticBoosting(n_estimators=50, loss=ListCrossEntropy())
     >>> ranker = ranker.fit(X, y, groups=groups)
     >>> round(ranker.score(X, y, groups=groups), 1)
-    0.9
+    1.0
     """
 
     def __init__(
