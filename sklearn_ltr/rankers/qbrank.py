@@ -24,6 +24,9 @@ TARGETS = ("bound", "paper")
 # A line search has found its piece when two steps differ by less than this share.
 SAME_STEP = 1e-8
 
+# A step below this is none.
+LEAST_STEP = 1e-12
+
 
 class QBRank(QuadraticBooster, BoostedRanker):
     r"""Boosting of preference pairs and labelled rows, by successive quadratic approximation.
@@ -155,7 +158,7 @@ class QBRank(QuadraticBooster, BoostedRanker):
     has no label and is in no pair of grades, but may be in preferences.
 
     The line search finds the best step for R itself, up to 1,024. Without pairs and without
-    `l2_regularization` or `subsample` it is 1 but for rounding.
+    `l2_regularization` or `subsample` it is 1.
 
     The initial guess is the mean label, or 0 if there are no labels or `pair_weight` is 1.
 
@@ -397,13 +400,13 @@ class RankingRisk(Objective):
             slope, bend = self._along(h + s * g, g)
             if slope == 0 or bend <= 0:
                 return s
-            low, high = (s, high) if slope < 0 else (low, s)
             following = s - slope / bend
-            if not low < following < high:
-                following = 0.5 * (low + high)
-            if abs(following - s) <= SAME_STEP * max(1, abs(s)):
-                return following
-            s = following
+            if abs(following - s) <= max(SAME_STEP * abs(s), LEAST_STEP):
+                return s
+            low, high = (s, high) if slope < 0 else (low, s)
+            s = following if low < following < high else 0.5 * (low + high)
+            if high - low <= LEAST_STEP:
+                return s
 
     def _along(self, h, g):
         """First and second derivative of R at h in the direction g."""
