@@ -80,7 +80,6 @@ class Rows:
 
     def __init__(self, X):
         self.X = X
-        self.n_samples, self.n_features = X.shape
 
 
 class Unbinned:

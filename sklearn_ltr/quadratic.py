@@ -36,6 +36,10 @@ STEP_TOLERANCE = 1e-2
 class Objective:
     """What a `QuadraticBooster` minimises: a risk of the scores of all training rows.
 
+    Parameters
+    ----------
+    train : TrainingSet
+
     Attributes
     ----------
     loss : float
@@ -43,6 +47,11 @@ class Objective:
     gradient, curvature : ndarrays of shape (n_samples,)
         Its gradient there, and the diagonal of the bound W.
     """
+
+    def __init__(self, train):
+        # Weights relative to their mean, of queries and of rows.
+        self._v = train.query_weight / train.query_weight.mean()
+        self._v_of_row = np.repeat(self._v, np.diff(train.offsets))
 
     def start(self):
         """The initial guess h_0, a constant."""
@@ -81,10 +90,9 @@ class LossObjective(Objective):
     """
 
     def __init__(self, loss, train):
+        super().__init__(train)
         self._loss = loss
         self._y, self._offsets = train.y, train.offsets
-        self._query_weight = train.query_weight / train.query_weight.mean()
-        self._row_weight = np.repeat(self._query_weight, np.diff(train.offsets))
 
     def start(self):
         """The constant that a first step of the same method gives."""
@@ -99,8 +107,8 @@ class LossObjective(Objective):
 
     def update(self, h):
         self.loss = self._risk(h)
-        self.gradient = self._row_weight * self._evaluate("gradient", h)
-        self.curvature = self._row_weight * self._evaluate("curvature", h)
+        self.gradient = self._v_of_row * self._evaluate("gradient", h)
+        self.curvature = self._v_of_row * self._evaluate("curvature", h)
         wrong = (self.curvature < 0) | ((self.curvature == 0) & (self.gradient != 0))
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -134,7 +142,7 @@ class LossObjective(Objective):
         return 0.0
 
     def _risk(self, h):
-        return (self._query_weight * self._evaluate("value", h)).mean()
+        return (self._v * self._evaluate("value", h)).mean()
 
     def _evaluate(self, name, h):
         return evaluate(self._loss, name, self._y, h, self._offsets)
@@ -312,14 +320,6 @@ class QuadraticBooster(TreeBoosting):
                 f"`estimator` must be a regressor whose `fit` takes `sample_weight`; got "
                 f"{self.estimator!r}."
             )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        if self.estimator is not None:
-            of_estimator = get_tags(self.estimator).input_tags
-            tags.input_tags.allow_nan = of_estimator.allow_nan
-            tags.input_tags.sparse = of_estimator.sparse
-        return tags
 
     @property
     def _allow_nan(self):

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """GBRank: regression on the pairs that are violated."""
 
-import numpy as np
-
 from sklearn_ltr.boosting import BoostedRanker
 from sklearn_ltr.quadratic import Objective, QuadraticBooster, check_margin, hinge_of_pairs
 from sklearn_ltr.weak.tree import ratio
@@ -214,9 +212,8 @@ class ViolatedPairs(Objective):
     """
 
     def __init__(self, train, tau, k):
+        super().__init__(train)
         self._pairs = hinge_of_pairs(train, tau)
-        self._v = train.query_weight / train.query_weight.mean()
-        self._v_of_row = np.repeat(self._v, np.diff(train.offsets))
         self._k = k
 
     def update(self, total):

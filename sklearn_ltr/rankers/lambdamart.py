@@ -271,6 +271,7 @@ class MetricObjective(Objective):
     """
 
     def __init__(self, train, metric, sigmoid, **options):
+        super().__init__(train)
         self._sigmoid = sigmoid
         self._lambdas = LambdaGradients(
             train.y,

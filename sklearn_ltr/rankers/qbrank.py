@@ -336,18 +336,16 @@ class RankingRisk(Objective):
     """
 
     def __init__(self, train, w, tau, target, tie_weight):
-        y, offsets = train.y, train.offsets
+        super().__init__(train)
         self._pairs = hinge_of_pairs(train, tau)
-        self._ties = TiedSums(y, offsets) if tie_weight > 0 else None
+        self._ties = TiedSums(train.y, train.offsets) if tie_weight > 0 else None
         self._tie_weight = tie_weight
         # Labels alone have weight 1, as in `RegressionRanker`.
         self._w = w if self._pairs.n_pairs or self._ties else 0.0
-        self._l = y
-        self._labelled = ~np.isnan(y) & (self._w < 1)
+        self._l = train.y
+        self._labelled = ~np.isnan(train.y) & (self._w < 1)
         self._target = target
         self._row_weight = train.row_weight
-        self._v = train.query_weight / train.query_weight.mean()
-        self._v_of_row = np.repeat(self._v, np.diff(offsets))
 
     def start(self):
         """The mean label."""
