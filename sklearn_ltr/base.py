@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The contract of every ranker: validation, tags, metadata requests, score."""
 
-import sys
-import warnings
 from numbers import Real
 from typing import NamedTuple
 
@@ -12,19 +10,19 @@ from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array, check_consistent_length, check_scalar, column_or_1d
-from sklearn.utils.validation import validate_data
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.pairs import Preferences, check_preferences
-from sklearn_ltr.queries import QueryGroups, encode_groups, per_query, row_hash
-
-NO_GROUPS = (
-    "`groups` is None: all {n} rows are taken as one query. Inside a pipeline or a search, groups "
-    "reach {method} only with metadata routing: sklearn.set_config(enable_metadata_routing=True)."
+from sklearn_ltr.queries import (
+    NO_GROUPS,
+    QueryGroups,
+    encode_groups,
+    per_query,
+    row_hash,
+    warn_caller,
 )
-
-
-OWN_PACKAGES = ("sklearn", "sklearn_ltr")
 
 
 class RankingData(NamedTuple):
@@ -99,6 +97,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
     _allow_nan = False
     _allow_sparse = False
 
+    # Memory layout of X, where what is computed depends on it in the last digits.
+    _order = None
+
     # Whether NaN in y marks a row without a grade, which preferences may still tell of.
     _allow_unlabelled = False
 
@@ -136,7 +137,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             warn_caller(NO_GROUPS.format(n=len(y), method="score"), UserWarning)
         weights = [np.asarray(w) for w in (query_weight, sample_weight) if w is not None]
         weight = np.prod(weights, axis=0) if weights else None
-        y_score = self.predict(X)
+        y_score = predict_queries(self, X, groups)
         y, y_score, groups, weight = only_labelled(y, y_score, groups, weight)
         return get_metric("ndcg@10")(y, y_score, groups=groups, query_weight=weight)
 
@@ -150,6 +151,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             X,
             accept_sparse="csr" if self._allow_sparse else False,
             dtype=[np.float64, np.float32],
+            order=self._order,
             ensure_all_finite="allow-nan" if self._allow_nan else True,
             **kwargs,
         )
@@ -285,6 +287,39 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         return data if (weight > 0).all() else data.select(weight > 0)
 
 
+class LinearRanker(BaseRanker):
+    """Base class of rankers whose score is a weighted sum of the features, ``coef_``."""
+
+    _allow_sparse = True
+    _order = "C"
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "coef_")
+
+    def predict(self, X):
+        """Scores; within a query, a higher score ranks higher.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), dtype float64
+        """
+        check_is_fitted(self)
+        return self._validate_X(X, reset=False) @ self.coef_
+
+
+def predict_queries(estimator, X, groups):
+    """What an estimator predicts, which is told `groups` if it, or a step of it, asks for them."""
+    try:
+        asks = get_routing_for_object(estimator).consumes("predict", ["groups"])
+    except NotImplementedError:  # scikit-learn has meta-estimators without routing
+        asks = False
+    return estimator.predict(X, groups=groups) if asks else estimator.predict(X)
+
+
 def _check_sample_weight(sample_weight, n_samples):
     """`sample_weight` as an array; None where all are 1."""
     sample_weight = check_array(
@@ -303,14 +338,6 @@ def _check_sample_weight(sample_weight, n_samples):
     if not sample_weight.any():
         raise ValueError("`sample_weight` is zero for every row; at least one must be positive.")
     return None if (sample_weight == 1).all() else sample_weight
-
-
-def warn_caller(message, category):
-    """Warn at the line that called scikit-learn or this package, however deep the call is here."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in OWN_PACKAGES:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def check_positive(value, name, *, maximum=None, zero=False):

@@ -16,9 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_ltr.additive import AdditiveModel
 from sklearn_ltr.base import BaseRanker, check_positive
 from sklearn_ltr.binning import MAX_BINS, Binner
-from sklearn_ltr.metrics.registry import get_metric
-from sklearn_ltr.queries import split_queries
-from sklearn_ltr.training import TrainingSet, Validation, add_terms
+from sklearn_ltr.training import EarlyStopping, TrainingSet, Validation, add_terms
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -42,7 +40,7 @@ class _Task:
     stop = False
 
 
-class Boosting(CallbackSupportMixin, BaseRanker):
+class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
     """Drives the rounds of a ranker, whatever its ``fit`` takes.
 
     A subclass implements ``_rounds(train)``: a generator that for each round fits its weak rankers,
@@ -164,17 +162,7 @@ class Boosting(CallbackSupportMixin, BaseRanker):
     def _prepare(self, data, X_val, y_val, groups_val):
         """The training set and what early stopping judges by, at the scores of the terms so far."""
         n_threads = self._n_threads()
-        held_out = None
-        if X_val is not None or y_val is not None:
-            held_out = self._validate_validation_data(X_val, y_val, groups_val)
-        elif self.early_stopping and np.isnan(data.y).all():
-            raise ValueError(
-                "Early stopping with `preferences` needs grades to judge by: give `X_val`, `y_val` "
-                "and `groups_val`."
-            )
-        elif self.early_stopping:
-            mask = split_queries(data.informative, self.validation_fraction, self._seed)
-            held_out, data = data.select(mask), data.select(~mask)
+        data, held_out = self._hold_out(data, X_val, y_val, groups_val, self._seed)
         if self._binner is None:
             self._binner = self._make_binner().fit(
                 data.X, data.queries.order, n_threads, data.sample_weight
@@ -184,7 +172,6 @@ class Boosting(CallbackSupportMixin, BaseRanker):
         train = TrainingSet(data, binned, n_outputs, n_threads)
         validation = None
         if held_out is not None:
-            held_out = held_out.labelled().in_given_order()
             binned = self._binner.transform(held_out.X, held_out.queries.order, n_threads)
             validation = Validation(
                 held_out, binned, n_outputs, self._to_scores, self._metric(), n_threads
@@ -198,32 +185,17 @@ class Boosting(CallbackSupportMixin, BaseRanker):
     def _make_binner(self):
         return Binner(self.max_bins)
 
-    def _metric(self):
-        """The metric that `scoring` names or holds."""
-        return get_metric(getattr(self.scoring, "metric", self.scoring))
-
     def _record(self, terms, train, validation):
         """Keep a round and what it achieved."""
         self.model_.rounds.append(terms)
         self.n_iter_ += 1
         self.best_iteration_ = self.n_iter_
         self.train_loss_ = np.append(self.train_loss_, train.loss)
-        message = f"[{self.n_iter_}/{self.n_estimators}] loss {train.loss:.6g}"
         if validation is not None:
             validation.add(terms)
-            self.validation_score_ = np.append(self.validation_score_, validation.score())
-            message += f", validation {self.validation_score_[-1]:.6g}"
-            if self.early_stopping:
-                self.best_iteration_ = int(np.argmax(self.validation_score_)) + 1
+            self._record_validation(validation.score())
         if self.verbose:
-            print(message)
-
-    def _should_stop(self):
-        """Whether the last `n_iter_no_change` rounds brought no better validation score."""
-        scores, patience = self.validation_score_, self.n_iter_no_change
-        if not self.early_stopping or len(scores) <= patience:
-            return False
-        return scores[-patience:].max() <= scores[:-patience].max() + self.tol
+            print(self._progress(self.n_estimators))
 
     @contextmanager
     def _callback_task(self, parent, X, y, metadata):
@@ -297,13 +269,12 @@ class Boosting(CallbackSupportMixin, BaseRanker):
 
     def _check_params(self):
         check_scalar(self.n_estimators, "n_estimators", Integral, min_val=1)
-        check_positive(self.learning_rate, "learning_rate")
-        if self.max_bins is not None:
+        # Weak rankers that are not fitted have neither of these two.
+        if hasattr(self, "learning_rate"):
+            check_positive(self.learning_rate, "learning_rate")
+        if getattr(self, "max_bins", None) is not None:
             check_scalar(self.max_bins, "max_bins", Integral, min_val=2, max_val=MAX_BINS)
-        check_positive(self.validation_fraction, "validation_fraction", maximum=1)
-        check_scalar(self.n_iter_no_change, "n_iter_no_change", Integral, min_val=1)
-        check_positive(self.tol, "tol", zero=True)
-        self._metric()
+        self._check_stopping_params()
 
 
 class BoostedRanker(Boosting):

@@ -5,9 +5,8 @@
 from functools import partial
 
 from sklearn.base import BaseEstimator
-from sklearn.utils.metadata_routing import get_routing_for_object
 
-from sklearn_ltr.base import only_labelled
+from sklearn_ltr.base import only_labelled, predict_queries
 from sklearn_ltr.metrics import Metric, get_metric
 
 NO_GROUPS = (
@@ -70,22 +69,13 @@ class RankingScorer(BaseEstimator):
             raise ValueError(NO_GROUPS)
         while hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
-        metadata = {"groups": groups} if _predict_takes_groups(estimator) else {}
-        y_score = estimator.predict(X, **metadata)
+        y_score = predict_queries(estimator, X, groups)
         y, y_score, groups, query_weight = only_labelled(y, y_score, groups, query_weight)
         return self.metric(y, y_score, groups=groups, query_weight=query_weight)
 
     def score(self, *args, **kwargs):
         """The same as calling the scorer; metadata requests need a method of this name."""
         return self(*args, **kwargs)
-
-
-def _predict_takes_groups(estimator):
-    try:
-        routing = get_routing_for_object(estimator)
-    except NotImplementedError:  # scikit-learn has meta-estimators without routing
-        return False
-    return bool(routing.consumes("predict", ["groups"]))
 
 
 def make_ranking_scorer(metric, **switches):

@@ -1,13 +1,89 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the rounds of a boosted ranker see, and what judges them."""
+"""What the rounds of a ranker see, and what judges them."""
 
 import warnings
+from numbers import Integral
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_scalar
 
+from sklearn_ltr.base import check_positive
+from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.pairs import given_pairs, preference_pairs
+from sklearn_ltr.queries import split_queries
+
+
+class EarlyStopping:
+    """Stops a ranker's rounds by what they achieve on validation queries.
+
+    Mixed in beside `BaseRanker`. Works on the parameters `early_stopping`, `scoring`,
+    `validation_fraction`, `n_iter_no_change` and `tol`, and on the attributes ``n_iter_``,
+    ``best_iteration_``, ``train_loss_`` and ``validation_score_``.
+    """
+
+    def _hold_out(self, data, X_val, y_val, groups_val, seed):
+        """Part the queries to learn from and those to judge by.
+
+        Parameters
+        ----------
+        data : RankingData
+        X_val, y_val, groups_val : array-likes or None
+            Judge by these if they are given, otherwise with `early_stopping` by a share of the
+            queries.
+        seed : int
+            Chooses them.
+
+        Returns
+        -------
+        data : RankingData
+        held_out : RankingData or None
+        """
+        held_out = None
+        if X_val is not None or y_val is not None:
+            held_out = self._validate_validation_data(X_val, y_val, groups_val)
+        elif self.early_stopping and np.isnan(data.y).all():
+            raise ValueError(
+                "Early stopping with `preferences` needs grades to judge by: give `X_val`, `y_val` "
+                "and `groups_val`."
+            )
+        elif self.early_stopping:
+            mask = split_queries(data.informative, self.validation_fraction, seed)
+            held_out, data = data.select(mask), data.select(~mask)
+        if held_out is not None:
+            held_out = held_out.labelled().in_given_order()
+        return data, held_out
+
+    def _metric(self):
+        """The metric that `scoring` names or holds."""
+        return get_metric(getattr(self.scoring, "metric", self.scoring))
+
+    def _record_validation(self, score):
+        """Keep the validation score of a round."""
+        self.validation_score_ = np.append(self.validation_score_, score)
+        if self.early_stopping:
+            self.best_iteration_ = int(np.argmax(self.validation_score_)) + 1
+
+    def _progress(self, n_rounds):
+        """What to print after a round."""
+        message = f"[{self.n_iter_}/{n_rounds}] loss {self.train_loss_[-1]:.6g}"
+        if len(self.validation_score_):
+            message += f", validation {self.validation_score_[-1]:.6g}"
+        return message
+
+    def _should_stop(self):
+        """Whether the last `n_iter_no_change` rounds brought no better validation score."""
+        scores, patience = self.validation_score_, self.n_iter_no_change
+        if not self.early_stopping or len(scores) <= patience:
+            return False
+        return scores[-patience:].max() <= scores[:-patience].max() + self.tol
+
+    def _check_stopping_params(self):
+        check_positive(self.validation_fraction, "validation_fraction", maximum=1)
+        check_scalar(self.n_iter_no_change, "n_iter_no_change", Integral, min_val=1)
+        check_positive(self.tol, "tol", zero=True)
+        self._metric()
 
 
 class TrainingSet:
@@ -72,31 +148,53 @@ class TrainingSet:
         return np.flatnonzero(np.repeat(chosen, np.diff(self.offsets)))
 
 
-class Validation:
-    """Scores of validation queries, round by round."""
+class Judge:
+    """Scores rankings of validation queries.
 
-    def __init__(self, data, binned, n_outputs, to_scores, metric, n_threads):
+    Parameters
+    ----------
+    data : RankingData
+    metric : Metric
+
+    Raises
+    ------
+    ValueError
+        If the metric does not take the grades, or is undefined on every query.
+    """
+
+    def __init__(self, data, metric):
         self._data = data
-        self._binned = binned
-        self._outputs = zero_scores(n_outputs, len(data.y))
-        self._to_scores = to_scores
         self._metric = metric
-        self._n_threads = n_threads
         metric.check_grades(data.y)
         with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
-            undefined = np.isnan(self.score())
+            undefined = np.isnan(self(np.zeros(len(data.y))))
         if undefined:
             raise ValueError(
                 f"{metric!r} is undefined on every validation query, so that it cannot judge a "
                 "round; give validation queries with relevant rows."
             )
 
+    def __call__(self, scores):
+        """The metric's mean over the queries at `scores` (n_samples,): float."""
+        data = self._data
+        return self._metric.on_groups(data.y, scores, data.queries.offsets, data.query_weight)
+
+
+class Validation:
+    """Scores of validation queries, round by round."""
+
+    def __init__(self, data, binned, n_outputs, to_scores, metric, n_threads):
+        self._judge = Judge(data, metric)
+        self._binned = binned
+        self._outputs = zero_scores(n_outputs, len(data.y))
+        self._to_scores = to_scores
+        self._n_threads = n_threads
+
     def add(self, terms):
         add_terms(self._outputs, terms, self._binned, self._n_threads)
 
     def score(self):
-        data, scores = self._data, self._to_scores(self._outputs)
-        return self._metric.on_groups(data.y, scores, data.queries.offsets, data.query_weight)
+        return self._judge(self._to_scores(self._outputs))
 
 
 def zero_scores(n_outputs, n_samples):

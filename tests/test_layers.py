@@ -40,16 +40,19 @@ LAYERS = {
 }
 # Where parts of one layer may import each other; nothing else may, nor in a circle.
 WITHIN_A_LAYER = {
+    ("preprocessing", "queries"),
     ("losses", "metrics"),
     ("losses", "pairs"),
     ("boosting", "base"),
     ("boosting", "additive"),
     ("boosting", "training"),
+    ("training", "base"),
     ("tree_boosting", "base"),
     ("tree_boosting", "boosting"),
     ("quadratic", "base"),
     ("quadratic", "tree_boosting"),
     ("scorefunction", "base"),
+    ("scorefunction", "training"),
 }
 SOURCES = sorted([*ROOT.rglob("*.py"), *ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])
 

@@ -5,7 +5,7 @@
 import numpy as np
 
 from sklearn_ltr._kernels import _lambdas, _ranking
-from sklearn_ltr.labels import gains
+from sklearn_ltr.labels import check_gain, gains
 from sklearn_ltr.metrics._per_query import RANKED_ROW, run_kernel
 from sklearn_ltr.metrics.dcg import NDCG, discounts_of
 from sklearn_ltr.metrics.precision import AveragePrecision
@@ -21,6 +21,46 @@ def check_lambda_metric(metric):
         raise ValueError(
             f"`metric` must be one of {labels}, with or without cut-off; got {metric}."
         )
+
+
+def refuses_negative_grades(metric):
+    """Whether a metric, or the one of a name, takes no negative grades."""
+    return str(getattr(metric, "name", metric)).startswith(NDCG.label)
+
+
+def queries_with_swaps(metric, y, offsets):
+    """Which queries have rows of different gains, so that swaps change the metric.
+
+    Parameters
+    ----------
+    metric : NDCG, AveragePrecision or ReciprocalRank
+    y : ndarray of shape (n_samples,), dtype float64
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+
+    Returns
+    -------
+    mask : ndarray of shape (n_queries,), dtype bool
+
+    Raises
+    ------
+    ValueError
+        If the metric does not take the grades, or grades differ within queries, but gains nowhere.
+    """
+    starts = offsets[:-1]
+    if isinstance(metric, NDCG):
+        check_gain(y, metric.gain)
+        gain = gains(y, metric.gain)
+    else:
+        gain = y >= metric.relevant_from
+    differ, graded = (
+        np.minimum.reduceat(z, starts) < np.maximum.reduceat(z, starts) for z in (gain, y)
+    )
+    if graded.any() and not differ.any():
+        raise ValueError(
+            f"No query has both relevant and irrelevant rows, so that no swap changes "
+            f"{metric.name}: it calls grades of at least {metric.relevant_from} relevant."
+        )
+    return differ
 
 
 class LambdaGradients:

@@ -8,9 +8,12 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from sklearn_ltr.base import check_positive
-from sklearn_ltr.labels import check_gain, gains
-from sklearn_ltr.losses.lambdas import LambdaGradients, check_lambda_metric
-from sklearn_ltr.metrics.dcg import NDCG
+from sklearn_ltr.losses.lambdas import (
+    LambdaGradients,
+    check_lambda_metric,
+    queries_with_swaps,
+    refuses_negative_grades,
+)
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.quadratic import Objective, QuadraticBooster
 
@@ -221,8 +224,7 @@ class LambdaMART(QuadraticBooster):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        name = getattr(self.metric, "name", self.metric)
-        tags.target_tags.positive_only = str(name).startswith(NDCG.label)
+        tags.target_tags.positive_only = refuses_negative_grades(self.metric)
         return tags
 
     def _check_params(self):
@@ -234,19 +236,7 @@ class LambdaMART(QuadraticBooster):
 
     def _learnable(self, data):
         """Queries that have rows of different gains."""
-        metric, starts = get_metric(self.metric), data.queries.offsets[:-1]
-        if isinstance(metric, NDCG):
-            check_gain(data.y, metric.gain)
-            gain = gains(data.y, metric.gain)
-        else:
-            gain = data.y >= metric.relevant_from
-        learnable = np.minimum.reduceat(gain, starts) < np.maximum.reduceat(gain, starts)
-        if data.informative.any() and not learnable.any():
-            raise ValueError(
-                f"No query has both relevant and irrelevant rows, so that no swap changes "
-                f"{metric.name}: it calls grades of at least {metric.relevant_from} relevant."
-            )
-        return learnable
+        return queries_with_swaps(get_metric(self.metric), data.y, data.queries.offsets)
 
     def _objective(self, train):
         return MetricObjective(

@@ -5,9 +5,9 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ltr.base import warn_caller
 from sklearn_ltr.binning import Binner
 from sklearn_ltr.losses.pointwise import binomial_loss, multinomial_loss, sigmoid, softmax
+from sklearn_ltr.queries import warn_caller
 from sklearn_ltr.tree_boosting import PointwiseTreeRanker
 
 METHODS = ("classification", "ordinal")
