@@ -187,7 +187,7 @@ def test_ideal_equals_a_full_sort(k, n_grades):
         assert got[q] == pytest.approx(best @ discounts[: len(best)], rel=1e-13)
 
 
-@pytest.mark.parametrize("name", ["ndcg@10", "ndcg", "dcg@3", "map", "map@4", "p@5"])
+@pytest.mark.parametrize("name", ["ndcg@10", "ndcg", "dcg@3", "map", "map@4", "p@5", "kendall"])
 def test_threads_do_not_change_a_bit(name):
     rng = np.random.default_rng(1)
     offsets = np.concatenate(([0], np.cumsum(rng.integers(1, 40, 200))))
@@ -205,6 +205,7 @@ def test_kernels_read_read_only_arrays():
         array.flags.writeable = False
     assert get_metric("ndcg").on_groups(y_true, y_score, offsets) == 1 / log2(3)
     assert get_metric("map").on_groups(y_true, y_score, offsets) == 1 / 2
+    assert get_metric("kendall").on_groups(y_true, y_score, offsets) == -1
 
 
 def test_on_groups_equals_call():
@@ -213,7 +214,7 @@ def test_on_groups_equals_call():
     y_true, y_score = rng.integers(0, 3, 200).astype(float), rng.normal(size=200)
     weight = rng.uniform(1, 2, 20)
     queries = QueryGroups.from_ids(groups, 200)
-    for name in ("ndcg@5", "map", "p@5", "dcg"):
+    for name in ("ndcg@5", "map", "p@5", "dcg", "kendall"):
         metric = get_metric(name)
         assert metric.on_groups(
             y_true[queries.order], y_score[queries.order], queries.offsets, weight
@@ -583,7 +584,8 @@ def test_switches_of_a_named_metric():
 @pytest.mark.parametrize("name", ["auc", "ndcg@", "ndcg@x", "ndcg@-1", "@5", "ndcg@5@5", 5, None])
 def test_unknown_name(name):
     with pytest.raises(
-        ValueError, match=r"Unknown metric .* Known names: dcg, map, mrr, ndcg, p, prec"
+        ValueError,
+        match=r"Unknown metric .* Known names: dcg, err, kendall, map, mrr, ndcg, p, prec",
     ):
         get_metric(name)
 
@@ -591,6 +593,8 @@ def test_unknown_name(name):
 def test_cut_offs_of_names():
     with pytest.raises(ValueError, match="needs a cut-off"):
         get_metric("p")
+    with pytest.raises(ValueError, match=r"'kendall' looks at whole queries .* got 'kendall@5'"):
+        get_metric("kendall@5")
     with pytest.raises(ValueError, match="`k` must be an integer of at least 1"):
         get_metric("ndcg@0")
     with pytest.raises(TypeError, match="in the name, as in 'ndcg@5'"):

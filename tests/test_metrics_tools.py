@@ -3,6 +3,7 @@
 """The presets against the tools they are named after, on the same scores."""
 
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sklearn_ltr.datasets.letor import load_letor_folds
 from sklearn_ltr.metrics import (
     average_precision_score,
     dcg_score,
+    expected_reciprocal_rank_score,
     ndcg_score,
     precision_at_k_score,
 )
@@ -169,6 +171,33 @@ def test_trec_eval(data):
         ours = score(y_true, y_score, groups, per_query=True, like="trec_eval").values
         theirs = [results[str(q)][measure] for q in range(N_QUERIES)]
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-15, err_msg=measure)
+
+
+def test_gdeval(data):
+    ir_measures = pytest.importorskip("ir_measures")
+    if shutil.which("perl") is None:
+        pytest.skip("gdeval.pl needs perl")
+    y_true, y_score, groups = data
+    judged, run = (
+        [
+            cls(str(q), f"document{row:05d}", value)
+            for row, (q, value) in enumerate(zip(groups, values, strict=True))
+        ]
+        for cls, values in (
+            (ir_measures.Qrel, y_true.astype(int)),
+            (ir_measures.ScoredDoc, y_score),
+        )
+    )
+    for k in (3, 10):
+        measure = ir_measures.parse_measure(f"ERR@{k}")
+        theirs = np.zeros(N_QUERIES)
+        for metric in ir_measures.gdeval.iter_calc([measure], judged, run):
+            theirs[int(metric.query_id)] = metric.value
+        ours = expected_reciprocal_rank_score(
+            y_true, y_score, groups, k=k, per_query=True, like="gdeval"
+        ).values
+        # The script leaves undefined queries out; ir-measures fills them in with 0.
+        np.testing.assert_allclose(np.nan_to_num(ours), theirs, atol=0.6e-5)  # five digits printed
 
 
 # ---- LETOR --------------------------------------------------------------------------------------

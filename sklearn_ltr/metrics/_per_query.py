@@ -3,7 +3,7 @@
 """The core of every metric: flat arrays and groups -> one value a query -> mean."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import ClassVar, NamedTuple
 
@@ -56,19 +56,21 @@ class Metric:
     @classmethod
     def create(cls, like=None, **switches):
         """Build the metric from switches, or from `like` and a cut-off."""
-        metric = cls(**switches)
         if like is None:
-            return metric
+            return cls(**switches)
         if like not in cls.presets:
             raise ValueError(
                 f"`like` of {cls.label} must be None or one of {sorted(cls.presets)}; got {like!r}."
             )
-        if metric != cls(k=metric.k):
+        cut_off = {name: switches.pop(name) for name in switches.keys() & {"k"}}
+        defaults = {field.name: field.default for field in fields(cls)}
+        others = {n: v for n, v in switches.items() if n not in defaults or v != defaults[n]}
+        if others:
             raise ValueError(
                 f"`like={like!r}` sets every switch, so give no other one but `k` beside it; got "
-                f"{metric}. To change a switch, start from {cls.presets[like]}."
+                f"{others}. To change a switch, start from {cls.presets[like]}."
             )
-        return replace(metric, **cls.presets[like])
+        return cls(**cut_off, **cls.presets[like])
 
     @property
     def name(self):
@@ -90,21 +92,7 @@ class Metric:
         -------
         value : float or QueryValues
         """
-        y_true = check_column(y_true, "y_true")
-        y_score = check_column(y_score, "y_score")
-        if len(y_true) != len(y_score):
-            raise ValueError(
-                f"`y_true` and `y_score` must have the same length; got {len(y_true)} and "
-                f"{len(y_score)}."
-            )
-        queries = QueryGroups.from_ids(groups, len(y_true))
-        if query_weight is not None:
-            query_weight = reduce_to_queries(query_weight, queries)
-            counts = query_weight > 0
-            if not counts.all():
-                queries, _ = queries.select(counts)
-                query_weight = query_weight[counts]
-        y_true, y_score = y_true[queries.order], y_score[queries.order]
+        y_true, y_score, queries, query_weight = group_rows(y_true, y_score, groups, query_weight)
         self.check_grades(y_true)
         values = self._settled(y_true, y_score, queries.offsets, 1, queries.ids)
         if per_query:
@@ -178,6 +166,33 @@ def check_column(values, name):
             f"below one another; got shape {column.shape}."
         )
     return column
+
+
+def group_rows(y_true, y_score, groups, query_weight):
+    """Check a metric's arguments and bring the rows into grouped order.
+
+    Returns
+    -------
+    y_true, y_score : ndarray, dtype float64
+        The rows of queries of positive weight.
+    queries : QueryGroups
+    query_weight : ndarray of shape (n_queries,) or None
+    """
+    y_true = check_column(y_true, "y_true")
+    y_score = check_column(y_score, "y_score")
+    if len(y_true) != len(y_score):
+        raise ValueError(
+            f"`y_true` and `y_score` must have the same length; got {len(y_true)} and "
+            f"{len(y_score)}."
+        )
+    queries = QueryGroups.from_ids(groups, len(y_true))
+    if query_weight is not None:
+        query_weight = reduce_to_queries(query_weight, queries)
+        counts = query_weight > 0
+        if not counts.all():
+            queries, _ = queries.select(counts)
+            query_weight = query_weight[counts]
+    return y_true[queries.order], y_score[queries.order], queries, query_weight
 
 
 def check_cut_off(k):

@@ -5,15 +5,18 @@
 import re
 
 from sklearn_ltr.metrics._per_query import Metric
+from sklearn_ltr.metrics.correlation import KendallTau
 from sklearn_ltr.metrics.dcg import DCG, NDCG
 from sklearn_ltr.metrics.precision import AveragePrecision, PrecisionAtK
-from sklearn_ltr.metrics.reciprocal import ReciprocalRank
+from sklearn_ltr.metrics.reciprocal import ExpectedReciprocalRank, ReciprocalRank
 
 METRICS = {
     "dcg": DCG,
     "ndcg": NDCG,
     "map": AveragePrecision,
     "mrr": ReciprocalRank,
+    "err": ExpectedReciprocalRank,
+    "kendall": KendallTau,
     "p": PrecisionAtK,
     "precision": PrecisionAtK,
 }
@@ -25,12 +28,14 @@ def get_metric(name, **switches):
     Parameters
     ----------
     name : str or Metric
-        "dcg", "ndcg", "map", "mrr" or "p" ("precision"), with a cut-off as in "ndcg@10"; "p" needs
-        one. A metric object is returned as it is.
+        "dcg", "ndcg", "map", "mrr", "err" or "p" ("precision"), with a cut-off as in "ndcg@10",
+        which "p" needs; or "kendall", E = 1 - 2T of the Kendall tau distance T. "err" needs the
+        switch `max_grade`. Of every metric higher values are better. A metric object is returned as
+        it is.
     **switches : object
         Switches of the metric's function (`dcg_score`, `ndcg_score`, `average_precision_score`,
-        `precision_at_k_score`, `reciprocal_rank_score`), among them `like`, but not its cut-off,
-        which belongs to the name.
+        `precision_at_k_score`, `reciprocal_rank_score`, `expected_reciprocal_rank_score`,
+        `kendall_tau_distance`), among them `like`, but not its cut-off, which belongs to the name.
 
     Returns
     -------
@@ -42,7 +47,8 @@ def get_metric(name, **switches):
     Raises
     ------
     ValueError
-        If the name or the value of a switch is unknown.
+        If the name or the value of a switch is unknown, a switch or cut-off is missing, or the
+        metric knows no cut-off.
     TypeError
         If the metric has no such switch.
 
@@ -56,6 +62,10 @@ def get_metric(name, **switches):
     0.6480...
     >>> get_metric("map", like="trec_eval").name
     'map'
+    >>> get_metric("err@10", max_grade=4)
+    ExpectedReciprocalRank(k=10, max_grade=4, ties='average', undefined='skip')
+    >>> get_metric("kendall")([2, 1, 0], [0.9, 0.1, 0.5])  # T = 1/3
+    0.3333...
     """
     if isinstance(name, Metric):
         if switches:
@@ -69,5 +79,9 @@ def get_metric(name, **switches):
         )
     if "k" in switches:
         raise TypeError(f"Give the cut-off in the name, as in '{match[1]}@{switches['k']}'.")
-    cut_off = {} if match[2] is None else {"k": int(match[2])}
-    return METRICS[match[1]].create(**cut_off, **switches)
+    metric_class = METRICS[match[1]]
+    if match[2] is None:
+        return metric_class.create(**switches)
+    if "k" not in metric_class.__dataclass_fields__:
+        raise ValueError(f"'{match[1]}' looks at whole queries and has no cut-off; got {name!r}.")
+    return metric_class.create(k=int(match[2]), **switches)

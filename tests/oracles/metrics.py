@@ -96,6 +96,59 @@ def precision_at_k(y_true, y_score, k, relevant_from=1, ties="average", short="p
     return expected(lambda r: sum(relevant[i] for i in r[:k]), relevant, y_score, ties) / divisor
 
 
+def expected_reciprocal_rank(y_true, y_score, max_grade, k=None, ties="average"):
+    """NaN where undefined."""
+    if max(y_true) <= 0:
+        return np.nan
+    stop = [(2.0**y - 1) / 2.0**max_grade for y in y_true]
+
+    def value(order):
+        total, reads_on = 0.0, 1.0
+        for position, row in enumerate(order[:k], start=1):
+            total += reads_on * stop[row] / position
+            reads_on *= 1 - stop[row]
+        return total
+
+    return expected(value, y_true, y_score, ties)
+
+
+def comparable_pairs(y_true):
+    """(winner, loser) of every pair of rows of different grades."""
+    rows = range(len(y_true))
+    return [(i, j) for i in rows for j in rows if y_true[i] > y_true[j]]
+
+
+def kendall_tau_distance(y_true, y_score, denominator="comparable", ties="average"):
+    """NaN where undefined."""
+    n = len(y_true)
+    pairs = comparable_pairs(y_true)
+    if not pairs:
+        return np.nan
+    z = len(pairs) if denominator == "comparable" else n * (n - 1) / 2
+    if ties == "agree":
+        return sum(y_score[i] < y_score[j] for i, j in pairs) / z
+    return (
+        expected(
+            lambda order: sum(order.index(i) > order.index(j) for i, j in pairs),
+            y_true,
+            y_score,
+            "average",
+        )
+        / z
+    )
+
+
+def precision_of_surest_pairs(y_true, y_score, groups, share):
+    """All orders of the pairs that the scores allow, and of the rows of every tied pair."""
+    gaps = [y_score[i] - y_score[j] for i, j in comparable_pairs(y_true) if groups[i] == groups[j]]
+    m = max(1, round(share * len(gaps)))
+    values = []
+    for order in permutations(gaps):
+        if all(abs(a) >= abs(b) for a, b in pairwise(order)):
+            values.append(sum((np.sign(gap) + 1) / 2 for gap in order[:m]) / m)
+    return np.mean(values)
+
+
 def mean_over_queries(metric, y_true, y_score, groups, undefined="skip", weight=None):
     """Values of the queries by id, and their mean under the rule for undefined ones."""
     values, weights = {}, {}

@@ -1,0 +1,161 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many pairs of a query with different grades its scores order rightly and wrongly.
+
+Pairs are counted, never listed: O(n log n) for a query of n rows, in 64-bit integers.
+"""
+
+from cython.parallel cimport prange, threadid
+from libc.stdint cimport int64_t
+
+from sklearn_ltr._kernels._ranking cimport Row, sort_rows
+
+
+cdef enum:
+    RUN = 8             # rows put in order by insertion before the runs are merged
+
+
+cdef int64_t sort_and_count(
+    double[::1] values,     # INOUT, those to sort are values[:n]; the second half is scratch
+    Py_ssize_t n,
+) noexcept nogil:
+    """Sort in descending order; the number of pairs of which the smaller stood first."""
+    cdef Py_ssize_t spare = values.shape[0] // 2, source = 0, target = spare, width = RUN
+    cdef Py_ssize_t low = 0, i, j, left, middle, right, high
+    cdef int64_t wrong = 0
+    cdef bint take_right
+    cdef double value
+    while low < n:
+        for i in range(low + 1, min(low + RUN, n)):
+            value = values[i]
+            j = i
+            while j > low and values[j - 1] < value:
+                values[j] = values[j - 1]
+                j -= 1
+            values[j] = value
+            wrong += i - j
+        low += RUN
+    while width < n:
+        low = 0
+        while low < n:
+            left = source + low
+            middle = right = source + min(low + width, n)
+            high = source + min(low + 2 * width, n)
+            i = target + low
+            while left < middle and right < high:
+                # Without a branch, which would be mispredicted every other time.
+                take_right = values[right] > values[left]
+                values[i] = values[right if take_right else left]
+                wrong += take_right * (middle - left)
+                right += take_right
+                left += not take_right
+                i += 1
+            while left < middle:
+                values[i] = values[left]
+                left += 1
+                i += 1
+            while right < high:
+                values[i] = values[right]
+                right += 1
+                i += 1
+            low += 2 * width
+        source, target = target, source
+        width *= 2
+    if source == spare:
+        for i in range(n):
+            values[i] = values[spare + i]
+    return wrong
+
+
+cdef void query_pairs(
+    const double[::1] y,            # IN
+    const double[::1] scores,       # IN
+    Py_ssize_t start,
+    Py_ssize_t n,
+    Row[::1] work,                  # OUT, scratch
+    double[::1] grades,             # OUT, scratch
+    int64_t[:] counts,              # OUT, pairs of different grades; those wrong; those tied
+) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int64_t pairs = n * (n - 1) // 2, tied = 0, same_score = 0, same_grade = 0
+    for i in range(n):
+        work[i].score = scores[start + i]
+        # Of equal scores the higher grade first, so that none of their pairs looks wrong.
+        work[i].tie = -y[start + i]
+    sort_rows(work, n)
+    for i in range(n):
+        if i == 0 or work[i].score != work[i - 1].score:
+            same_score = same_grade = 0
+        elif work[i].tie != work[i - 1].tie:
+            same_grade = 0
+        tied += same_score - same_grade
+        same_score += 1
+        same_grade += 1
+        grades[i] = -work[i].tie
+    counts[1] = sort_and_count(grades, n)
+    same_grade = 0
+    for i in range(1, n):
+        same_grade = same_grade + 1 if grades[i] == grades[i - 1] else 0
+        pairs -= same_grade
+    counts[0] = pairs
+    counts[2] = tied
+
+
+def count_pairs(
+    const double[::1] y,                # IN, finite
+    const double[::1] scores,           # IN, finite
+    const Py_ssize_t[::1] offsets,      # IN
+    int n_threads,
+    Row[::1] work,                      # OUT, scratch, twice the longest query for each thread
+    double[::1] grades,                 # OUT, scratch, as long
+    int64_t[:, ::1] counts,             # OUT, (n_queries, 3)
+):
+    """Pairs of different grades of each query: all, those in the wrong order, those tied."""
+    cdef Py_ssize_t q, share = work.shape[0] // n_threads
+    for q in prange(counts.shape[0], schedule="guided", nogil=True, num_threads=n_threads):
+        query_pairs(
+            y, scores, offsets[q], offsets[q + 1] - offsets[q],
+            work[threadid() * share:(threadid() + 1) * share],
+            grades[threadid() * share:(threadid() + 1) * share],
+            counts[q],
+        )
+
+
+cdef int64_t sum_below(const int64_t[::1] tree, Py_ssize_t level) noexcept nogil:
+    """Number of added rows whose grade has a number below `level`."""
+    cdef int64_t total = 0
+    while level > 0:
+        total += tree[level]
+        level -= level & -level
+    return total
+
+
+def count_wide_pairs(
+    const double[::1] scores,           # IN, descending within each query
+    const Py_ssize_t[::1] levels,       # IN, number of the row's grade among those of its query
+    const Py_ssize_t[::1] offsets,      # IN
+    double gap,                         # positive
+    int64_t[::1] tree,                  # OUT, scratch, one more than the longest query
+):
+    """Pairs of different grades whose scores differ by at least `gap`: those right, those wrong."""
+    cdef Py_ssize_t q, i, j, level, n_levels
+    cdef int64_t right = 0, wrong = 0, upto
+    with nogil:
+        for q in range(offsets.shape[0] - 1):
+            n_levels = 0
+            for j in range(offsets[q], offsets[q + 1]):
+                n_levels = max(n_levels, levels[j] + 1)
+            tree[:n_levels + 1] = 0
+            # Rows i of scores at least `gap` above that of row j: ever more as j goes down.
+            i = offsets[q]
+            for j in range(offsets[q], offsets[q + 1]):
+                while scores[i] - scores[j] >= gap:
+                    level = levels[i] + 1
+                    while level <= n_levels:
+                        tree[level] += 1
+                        level += level & -level
+                    i += 1
+                wrong += sum_below(tree, levels[j])
+                upto = sum_below(tree, levels[j] + 1)
+                right += i - offsets[q] - upto
+    return right, wrong
