@@ -18,7 +18,8 @@ autodoc_default_options = {
     "members": True,
     "inherited-members": True,
     # scikit-learn's documentation has these, with references that resolve only there.
-    "exclude-members": "get_metadata_routing, set_callbacks, set_fit_request, set_score_request",
+    "exclude-members": "get_metadata_routing, set_callbacks, set_fit_request, set_output, "
+    "set_predict_request, set_score_request, set_transform_request",
 }
 numpydoc_show_class_members = False  # autodoc lists the methods
 

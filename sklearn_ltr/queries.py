@@ -121,7 +121,7 @@ def _encode_objects(groups, name):
             codes[row] = numbers.setdefault(value, len(numbers))
         except TypeError as error:
             raise ValueError(f"`{name}` has an unhashable id at row {row}: {value!r}.") from error
-        if value is None or _is_missing(value):
+        if value is None or is_missing(value):
             raise ValueError(f"`{name}` has a missing id at row {row}; every row needs a query id.")
     ids = np.empty(len(numbers), dtype=object)
     ids[:] = list(numbers)
@@ -134,7 +134,7 @@ def _encode_objects(groups, name):
     return rank[codes], ids[order]
 
 
-def _is_missing(value):
+def is_missing(value):
     try:
         return bool(operator.ne(value, value))  # NaN and NaT differ from themselves
     except TypeError:  # pandas.NA has no truth value
