@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import pair_losses as oracle
 from scipy.optimize import minimize_scalar
+from scipy.special import expit
 from sklearn.base import clone
 
 from sklearn_ltr import losses
 from sklearn_ltr.losses.fidelity import LARGEST_CURVATURE
-from sklearn_ltr.losses.smooth_pairs import STEEPEST
+from sklearn_ltr.losses.smooth_pairs import STEEPEST, TERMS, logistic_sums, sum_over_pairs
 from sklearn_ltr.losses.squared_hinge import HingeSums, ListedHingeSums, TiedSums
 from sklearn_ltr.pairs import ExplicitPairs
 
@@ -26,15 +27,20 @@ SETTINGS = {
     "SquaredHinge": [{"margin": 0.5}],
     "LogisticPairs": [{"sigmoid": 3.0}],
     "FidelityPairs": [{"target_probability": 0.8}, {"target_probability": 0.5}],
+    "ListCosine": [{"center": False}],
+    "ListCrossEntropy": [{"temperature": 0.3}],
 }
 # What is not said of a loss is tested: a bound for any step, and indifference to a shift of the
 # scores of a query and to queries without an order.
-LOCAL = {"ListCrossEntropy"}
+LOCAL = {"ListCrossEntropy", "ListLikelihood"}
 POINTWISE = {"SquaredError"}
+SHIFTED = [{"center": False}]  # settings with which a shift matters
 WRONG = {
     "SquaredHinge": ("margin", [0, -1.0, np.nan, np.inf, "grades", None]),
     "LogisticPairs": ("sigmoid", [0, -1.0, np.nan, np.inf, "1", None]),
     "FidelityPairs": ("target_probability", [0.4, 1.1, np.nan, "1", None]),
+    "ListCosine": ("center", ["grades", None, 2, np.nan]),
+    "ListCrossEntropy": ("temperature", [0, -1.0, np.nan, np.inf, "1", None]),
 }
 LOSSES = [
     getattr(losses, name)(**params)
@@ -43,6 +49,7 @@ LOSSES = [
 ]
 GLOBAL = [loss for loss in LOSSES if type(loss).__name__ not in LOCAL]
 OF_ORDER = [loss for loss in LOSSES if type(loss).__name__ not in POINTWISE]
+OF_DIFFERENCES = [loss for loss in OF_ORDER if loss.get_params() not in SHIFTED]
 METHODS = "value", "gradient", "curvature"
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 each_of_order = pytest.mark.parametrize("loss", OF_ORDER, ids=repr)
@@ -142,10 +149,19 @@ def test_bound_of_the_list_cross_entropy_is_not_for_long_steps():
     assert total(loss, y, offsets)(y + g) > 9 > bound
 
 
+def test_bound_of_the_list_likelihood_is_not_for_long_steps():
+    loss, y, offsets = losses.ListLikelihood(), np.array([1.0, 0.0]), np.array([0, 2])
+    h, g = np.array([30.0, 0.0]), np.array([0.0, 40.0])
+    value, G, W = all_of(loss, y, h, offsets)
+    bound = value.sum() + G @ g + g @ (W * g) / 2
+    assert total(loss, y, offsets)(h + g) > 9 > bound
+
+
+@pytest.mark.parametrize("name", sorted(LOCAL))
 @settings(max_examples=25)
 @given(seed=seeds, scale=st.sampled_from([0.0, 3.0, 1000.0]))
-def test_steps_of_the_list_cross_entropy_are_at_most_1(seed, scale):
-    _, G, W = all_of(losses.ListCrossEntropy(), *make(seed, scale))
+def test_steps_of_losses_with_a_local_bound_are_at_most_1(name, seed, scale):
+    _, G, W = all_of(getattr(losses, name)(), *make(seed, scale))
     assert (np.abs(G) <= W * (1 + 1e-12)).all()
 
 
@@ -177,7 +193,7 @@ def test_permuting_rows_permutes_results(loss, seed):
         assert_allclose(after, before[order], rtol=1e-12, atol=1e-13)
 
 
-@each_of_order
+@pytest.mark.parametrize("loss", OF_DIFFERENCES, ids=repr)
 @settings(max_examples=15)
 @given(seed=seeds)
 def test_a_shift_of_a_query_changes_nothing(loss, seed):
@@ -267,6 +283,94 @@ def test_case_21_of_lists():
         assert_allclose(loss.value(y, np.array(scores), offsets), [value], rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("y", "scores", "value"),
+    [
+        ([1, 0], [1000, 0], 0),
+        ([1, 0], [0, 1000], 1000),
+        ([1, 0], [-1000, -1000], 0.693147),
+        ([2, 1], [1.5, 0.3], 0.263282),
+    ],
+)
+def test_case_21_of_the_list_likelihood(y, scores, value):
+    y, scores, loss = np.array(y, float), np.array(scores, float), losses.ListLikelihood()
+    assert_allclose(loss.value(y, scores, np.array([0, 2])), [value], atol=5e-7)
+    assert_allclose(loss.value(y[::-1], scores[::-1], np.array([0, 2])), [value], atol=5e-7)
+    beside = np.concatenate([scores, 100 * np.sin(np.arange(50))])
+    of_both = loss.value(np.concatenate([y, np.arange(50) % 3]), beside, np.array([0, 2, 52]))
+    assert of_both[0] == loss.value(y, scores, np.array([0, 2]))[0]
+
+
+@pytest.mark.parametrize("name", ["ListCosine", "ListCrossEntropy", "ListLikelihood"])
+@settings(max_examples=50)
+@given(seed=seeds, scale=st.sampled_from([0.0, 0.5, 3.0]))
+def test_gradients_of_lists_in_more_digits(name, seed, scale):
+    y, h, offsets = make(seed, scale)
+    loss = getattr(losses, name)()
+    expected = differences(total(loss, y, offsets), h)
+    assert_allclose(loss.gradient(y, h, offsets), expected, rtol=1e-7, atol=1e-8)
+
+
+def test_list_likelihood_of_distinct_grades_is_that_of_plackett_and_luce():
+    h = np.array([0.3, -1.0, 2.0, 0.5])
+    y, loss = np.array([2.0, 3.0, 0.0, 1.0]), losses.ListLikelihood()
+    best_first = h[[1, 0, 3, 2]]
+    chosen = [np.exp(best_first[k]) / np.exp(best_first[k:]).sum() for k in range(4)]
+    assert_allclose(loss.value(y, h, np.array([0, 4])), [-np.log(chosen).sum()], rtol=1e-14)
+
+
+def test_list_likelihood_of_two_grades_is_a_multiple_of_the_softmax():
+    y, h, offsets = np.array([1.0, 0, 1, 0, 0]), np.array([0.3, 0, 1, -2, 5]), np.array([0, 5])
+    p = np.exp(h) / np.exp(h).sum()
+    loss = losses.ListLikelihood()
+    assert_allclose(loss.value(y, h, offsets), [-np.log(p[y == 1]).sum()], rtol=1e-14)
+    assert_allclose(loss.gradient(y, h, offsets), 2 * p - y, rtol=1e-13)
+
+
+def test_list_likelihood_where_the_best_rows_are_hopelessly_behind():
+    # Sums of exponentials of shifted scores would underflow at each grade but the lowest.
+    y, offsets = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 4])
+    h = np.array([0.0, -1000.0, -2000.0, -3000.0])
+    loss = losses.ListLikelihood()
+    assert_allclose(loss.value(y, h, offsets), [6000.0], rtol=1e-15)
+    assert_allclose(loss.gradient(y, h, offsets), [3, -1, -1, -1], rtol=1e-15)
+    assert_allclose(loss.value(y, -h, offsets), [0.0], atol=1e-12)
+    assert_allclose(loss.gradient(y, -h, offsets), 0.0, atol=1e-12)
+
+
+def test_list_likelihood_of_a_long_query():
+    n = 100_000
+    rng = np.random.default_rng(0)
+    y, h = rng.permutation(n).astype(float), 3 * rng.normal(size=n)
+    best_first = h[np.argsort(-y)]
+    left = np.logaddexp.accumulate(best_first[::-1])[::-1]
+    value = losses.ListLikelihood().value(y, h, np.array([0, n]))
+    assert_allclose(value, [(left - best_first).sum()], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("center", [True, False])
+def test_largest_second_derivative_of_the_list_cosine(n, center):
+    y, offsets, loss = np.arange(n) - (n - 1) / 2, np.array([0, n]), losses.ListCosine(center)
+    g = y / np.linalg.norm(y)
+    at = np.sqrt(n) * g / 2
+    second = differences(lambda h: loss.gradient(y, h, offsets), at)
+    W = loss.curvature(y, at, offsets)
+    assert g @ second @ g == pytest.approx(W[0], rel=1e-7)
+    assert np.linalg.eigvalsh(second).max() == pytest.approx(W[0], rel=1e-7)
+
+
+def test_list_cosine_of_large_scores_is_that_of_the_paper():
+    rng = np.random.default_rng(0)
+    y, h, offsets = rng.integers(0, 3, 20).astype(float), rng.normal(size=20), np.array([0, 20])
+    paper = losses.ListCosine(center=False)
+    cosine = y @ h / np.linalg.norm(y) / np.linalg.norm(h)
+    assert_allclose(paper.value(y, 1e6 * h, offsets), [(1 - cosine) / 2], rtol=1e-10)
+    pearson = losses.ListCosine().value(y, 1e6 * h, offsets)
+    assert_allclose(pearson, [(1 - np.corrcoef(y, h)[0, 1]) / 2], rtol=1e-10)
+    assert_allclose(losses.ListCosine().value(7 * y + 2, 1e6 * h, offsets), pearson, rtol=1e-12)
+
+
 def test_curvature_of_the_logistic_loss_at_and_near_0():
     y, offsets, loss = np.array([1.0, 0.0]), np.array([0, 2]), losses.LogisticPairs()
     for d in (0.0, 5e-324, 1e-300, 1e-12, 0.9e-9, 1.1e-9, 1e-5):
@@ -290,25 +394,28 @@ def test_steepest_is_the_largest_second_derivative_of_the_fidelity():
 # Sums over pairs
 
 
+def arrays(sums, h, direction):
+    """All that sums give at `h`, with the product with a direction."""
+    at = sums(h)
+    return *at[:3], at.product(direction)
+
+
 def assert_sums_equal(sums, h, direction, expected, degree=None):
-    found = sums(h, direction)
+    found = sums(h)
     size = np.abs(expected.gradient).max(initial=1)
     assert sums.n_pairs == expected.n_pairs
     assert_array_equal(sums.degree, expected.degree if degree is None else degree)
     assert_allclose(found.value, expected.value, rtol=1e-12, atol=1e-12)
     assert_allclose(found.gradient, expected.gradient, rtol=1e-11, atol=1e-13 * size)
     assert_array_equal(found.count, expected.count)
-    assert_allclose(found.product, expected.hessian @ direction, rtol=1e-11, atol=1e-11)
-    without = sums(h)
-    assert without.product is None
-    assert_array_equal(without.gradient, found.gradient)
+    assert_allclose(found.product(direction), expected.hessian @ direction, rtol=1e-11, atol=1e-11)
 
 
 @settings(max_examples=150)
 @given(
     seed=seeds,
     scale=scales,
-    margin=st.sampled_from(["grade", 0.5, 2.0]),
+    margin=st.sampled_from(["grade", -1.0, 0.0, 0.5, 2.0]),
     missing=st.booleans(),
 )
 def test_hinge_sums_equal_brute_force(seed, scale, margin, missing):
@@ -359,8 +466,8 @@ def test_sums_of_listed_graded_pairs_are_the_same():
     y, h, offsets = make(5)
     query, winner, loser = np.array(oracle.graded_pairs(y, offsets), dtype=np.int32).T.copy()
     pair_offsets = np.searchsorted(query, np.arange(len(offsets))).astype(np.intp)
-    listed = ListedHingeSums(ExplicitPairs(winner, loser, pair_offsets, offsets), 1.0)(h, h)
-    for one, other in zip(listed, HingeSums(y, offsets, 1.0)(h, h), strict=True):
+    listed = arrays(ListedHingeSums(ExplicitPairs(winner, loser, pair_offsets, offsets), 1.0), h, h)
+    for one, other in zip(listed, arrays(HingeSums(y, offsets, 1.0), h, h), strict=True):
         assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
@@ -373,7 +480,7 @@ def test_product_equals_differences_of_the_gradient(kind, margin):
     direction = np.cos(np.arange(len(h)))
     step = 1e-6 * direction
     slope = (sums(h + step).gradient - sums(h - step).gradient) / 2e-6
-    assert_allclose(sums(h, direction).product, slope, atol=1e-6)
+    assert_allclose(sums(h).product(direction), slope, atol=1e-6)
 
 
 def test_a_pair_just_at_its_margin_is_not_active():
@@ -392,7 +499,7 @@ def test_rows_without_grades_and_queries_of_one_grade():
     offsets = np.array([0, 2, 5, 6])
     for sums in (HingeSums(y, offsets, "grade"), TiedSums(np.full(6, np.nan), offsets)):
         assert sums.n_pairs == 0
-        for result in (sums.degree, *sums(h, h)):
+        for result in (sums.degree, *arrays(sums, h, h)):
             assert_array_equal(result, 0)
     assert TiedSums(y, offsets).n_pairs == 1
     assert HingeSums(np.full(6, np.nan), offsets, 1.0).n_pairs == 0
@@ -416,19 +523,52 @@ def test_no_digits_cancel_where_clusters_of_scores_are_far_apart():
 @pytest.mark.parametrize("margin", ["grade", 1.0])
 def test_threads_do_not_change_a_bit(margin):
     y, h, offsets = make(7, missing=True, n_queries=200)
-    first = HingeSums(y, offsets, margin)(h, h)
+    first = arrays(HingeSums(y, offsets, margin), h, h)
     for n_threads in (2, 3):
-        for one, other in zip(first, HingeSums(y, offsets, margin, n_threads)(h, h), strict=True):
+        found = arrays(HingeSums(y, offsets, margin, n_threads), h, h)
+        for one, other in zip(first, found, strict=True):
             assert_array_equal(one, other)
+
+
+def test_threads_do_not_change_a_bit_of_sums_over_pairs():
+    y, h, offsets = make(7, n_queries=200)
+    one = [
+        *logistic_sums(y, h, offsets),
+        *(sum_over_pairs(term, y, h, offsets, 1, (0.8, 0.6)) for term in TERMS),
+    ]
+    for n_threads in (2, 3):
+        other = [
+            *logistic_sums(y, h, offsets, n_threads),
+            *(sum_over_pairs(term, y, h, offsets, 1, (0.8, 0.6), n_threads) for term in TERMS),
+        ]
+        for first, second in zip(one, other, strict=True):
+            assert_array_equal(first, second)
+
+
+def test_logistic_sums_of_many_pairs_in_one_product():
+    # Factors of the product are 2 at most; 2^1000 and more would overflow.
+    n, offsets = 200, np.array([0, 200])
+    y = np.repeat([0.0, 1.0], n // 2)
+    value, gradient = logistic_sums(y, np.zeros(n), offsets)
+    assert_allclose(value, [(n // 2) ** 2 * np.log(2)], rtol=1e-14)
+    assert_array_equal(gradient, np.where(y == 1, -n / 4, n / 4))
+    h = 5 * np.sin(np.arange(n))
+    d = np.subtract.outer(h[y == 1], h[y == 0])
+    value, gradient = logistic_sums(y, h, offsets)
+    assert_allclose(value, [np.logaddexp(0, -d).sum()], rtol=1e-14)
+    assert_allclose(gradient[y == 0], expit(-d).sum(axis=0), rtol=1e-13)
+    assert_allclose(gradient[y == 1], -expit(-d).sum(axis=1), rtol=1e-13)
 
 
 def test_a_call_forgets_earlier_scores():
     y, h, offsets = make(8)
     sums = HingeSums(y, offsets, 1.0)
-    first = sums(h, h)
-    sums(1e6 * h, h)
-    for one, other in zip(first, sums(h, h), strict=True):
+    before = sums(h)
+    first = *before[:3], before.product(h)
+    arrays(sums, 1e6 * h, h)
+    for one, other in zip(first, arrays(sums, h, h), strict=True):
         assert_array_equal(one, other)
+    assert_array_equal(before.product(h), first[3])
 
 
 def test_more_pairs_than_32_bits_count():
@@ -436,7 +576,8 @@ def test_more_pairs_than_32_bits_count():
     y, offsets = np.arange(n) % 2.0, np.array([0, n])
     tracemalloc.start()
     sums = HingeSums(y, offsets, 1.0)
-    found = sums(np.zeros(n), y)
+    found = sums(np.zeros(n))
+    product = found.product(y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 400 * n  # bytes; a list of the pairs would take 2e10
@@ -444,7 +585,7 @@ def test_more_pairs_than_32_bits_count():
     assert_array_equal(sums.degree, n / 2)
     assert_allclose(found.value, [sums.n_pairs / 2], rtol=1e-12)
     assert_allclose(found.gradient, np.where(y == 1, -n / 2, n / 2), rtol=1e-12)
-    assert_allclose(found.product, np.where(y == 1, n / 2, -n / 2), rtol=1e-12)
+    assert_allclose(product, np.where(y == 1, n / 2, -n / 2), rtol=1e-12)
     assert TiedSums(y, offsets).n_pairs == 2 * (n // 2) * (n // 2 - 1) // 2 > 2**31
 
 

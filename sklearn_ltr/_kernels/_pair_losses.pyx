@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums over the pairs of a query of functions of the difference of their scores."""
 
-from libc.math cimport exp, fabs, log1p, sqrt, tanh
+from cython.parallel cimport prange
+from libc.math cimport exp, fabs, log, sqrt, tanh
 
 
 cdef enum Term:         # the order of `smooth_pairs.TERMS`
-    LOGISTIC
-    LOGISTIC_SLOPE
     LOGISTIC_CURVATURE
     FIDELITY
     FIDELITY_SLOPE
@@ -17,6 +16,8 @@ cdef enum:
     # A difference beyond counts as this in the fidelity; the slope is then exp(-200) at most.
     FARTHEST = 400
 
+cdef double ENOUGH = 1e300      # at which a product of numbers from 1 to 2 cannot overflow yet
+
 
 cdef inline double half_pull(double x) noexcept nogil:
     """Derivative of 1 / sqrt(1 + x) with respect to -log(x)."""
@@ -25,11 +26,6 @@ cdef inline double half_pull(double x) noexcept nogil:
 
 cdef inline double value_of(int term, double d, double target, double rest) noexcept nogil:
     cdef double x
-    if term == LOGISTIC:
-        return max(-d, 0.0) + log1p(exp(-fabs(d)))
-    if term == LOGISTIC_SLOPE:
-        x = exp(-fabs(d))
-        return -(x if d > 0 else 1) / (1 + x)
     if term == LOGISTIC_CURVATURE:
         # Below, rounding could not tell the quotient from its limit, and it might be 0 / 0.
         return tanh(d / 2) / (2 * d) if fabs(d) > 1e-9 else 0.25
@@ -42,6 +38,28 @@ cdef inline double value_of(int term, double d, double target, double rest) noex
     return max(1 - target / sqrt(1 + x) - rest / sqrt(1 + 1 / x), 0.0)
 
 
+cdef void pair_sums_of_query(
+    int term,
+    const double[::1] scores,
+    const Py_ssize_t[::1] lower,
+    Py_ssize_t start,
+    Py_ssize_t stop,
+    double target,
+    double rest,
+    double sign,
+    double[::1] out,
+) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef double t, total
+    for i in range(start, stop):
+        total = 0
+        for j in range(start, lower[i]):
+            t = value_of(term, scores[i] - scores[j], target, rest)
+            total += t
+            out[j] += sign * t
+        out[i] += total
+
+
 def pair_sums(
     int term,
     const double[::1] scores,           # IN, (n_samples,), the rows of a query by ascending grade
@@ -50,17 +68,53 @@ def pair_sums(
     double target,                      # of the fidelity: square root of P*, and of 1 - P*
     double rest,
     double sign,                        # of a term in the sum of the loser: -1, 0, or 1
+    int n_threads,
     double[::1] out,                    # OUT, (n_samples,), zeros
 ):
     """Add the term of every pair to its winner and, times `sign`, to its loser."""
-    cdef Py_ssize_t q, i, j
-    cdef double t, total
-    with nogil:
-        for q in range(offsets.shape[0] - 1):
-            for i in range(offsets[q], offsets[q + 1]):
-                total = 0
-                for j in range(offsets[q], lower[i]):
-                    t = value_of(term, scores[i] - scores[j], target, rest)
-                    total += t
-                    out[j] += sign * t
-                out[i] += total
+    cdef Py_ssize_t q
+    for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
+        pair_sums_of_query(
+            term, scores, lower, offsets[q], offsets[q + 1], target, rest, sign, out
+        )
+
+
+cdef double logistic_sums_of_query(
+    const double[::1] scores,
+    const Py_ssize_t[::1] lower,
+    Py_ssize_t start,
+    Py_ssize_t stop,
+    double[::1] slope,
+) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef double d, x, t, total, value = 0, product = 1
+    for i in range(start, stop):
+        total = 0
+        for j in range(start, lower[i]):
+            d = scores[i] - scores[j]
+            x = exp(-fabs(d))
+            t = (x if d > 0 else 1) / (1 + x)
+            total += t
+            slope[j] += t
+            # One logarithm for many pairs: it takes longer than all else.
+            value += max(-d, 0.0)
+            product *= 1 + x
+            if product > ENOUGH:
+                value += log(product)
+                product = 1
+        slope[i] -= total
+    return value + log(product)
+
+
+def logistic_sums(
+    const double[::1] scores,           # IN, (n_samples,), as in `pair_sums`
+    const Py_ssize_t[::1] lower,
+    const Py_ssize_t[::1] offsets,
+    int n_threads,
+    double[::1] value,                  # OUT, (n_queries,)
+    double[::1] slope,                  # OUT, (n_samples,), zeros
+):
+    """Sum log(1 + exp(-d)) over the pairs of each query, and its derivatives of each row."""
+    cdef Py_ssize_t q
+    for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
+        value[q] = logistic_sums_of_query(scores, lower, offsets[q], offsets[q + 1], slope)

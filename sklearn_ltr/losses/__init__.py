@@ -21,14 +21,16 @@ such as one without pairs, gives zeros. Parameters of a loss that derives from
 `sklearn.base.BaseEstimator` can be searched: ``loss__margin``.
 """
 
-from sklearn_ltr.losses.listwise import ListCrossEntropy
+from sklearn_ltr.losses.listwise import ListCosine, ListCrossEntropy, ListLikelihood
 from sklearn_ltr.losses.pointwise import SquaredError
 from sklearn_ltr.losses.smooth_pairs import FidelityPairs, LogisticPairs
 from sklearn_ltr.losses.squared_hinge import SquaredHinge
 
 __all__ = [
     "FidelityPairs",
+    "ListCosine",
     "ListCrossEntropy",
+    "ListLikelihood",
     "LogisticPairs",
     "SquaredError",
     "SquaredHinge",

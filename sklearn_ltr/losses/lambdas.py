@@ -23,11 +23,6 @@ def check_lambda_metric(metric):
         )
 
 
-def refuses_negative_grades(metric):
-    """Whether a metric, or the one of a name, takes no negative grades."""
-    return str(getattr(metric, "name", metric)).startswith(NDCG.label)
-
-
 def queries_with_swaps(metric, y, offsets):
     """Which queries have rows of different gains, so that swaps change the metric.
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Squared losses of the score differences of preference pairs, and of tied rows."""
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import NamedTuple
 
@@ -11,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn_ltr._kernels import _hinge
 
 ROW = np.dtype([("score", "f8"), ("tie", "f8"), ("value", "f8")])  # `Row` in _ranking.pxd
-NODE = np.dtype([(name, "f8") for name in ("at", "sum", "square", "count", "along")])
+NODE = np.dtype([(name, "f8") for name in ("at", "sum", "square", "count")])
 
 
 class HingeValues(NamedTuple):
@@ -24,14 +26,14 @@ class HingeValues(NamedTuple):
     gradient : ndarray of shape (n_samples,)
     count : ndarray of shape (n_samples,)
         Number of each row's active pairs, or their weights summed.
-    product : ndarray of shape (n_samples,) or None
-        Hessian times direction, if there is one.
+    product : callable
+        ``product(direction)`` is the Hessian times a direction, both of shape (n_samples,).
     """
 
     value: np.ndarray
     gradient: np.ndarray
     count: np.ndarray
-    product: np.ndarray | None
+    product: Callable
 
 
 class GradeGroups(NamedTuple):
@@ -94,7 +96,7 @@ class HingeSums:
         Grades, rows grouped by query; a row with NaN is in no pair.
     offsets : ndarray of shape (n_queries + 1,), dtype intp
     margin : float or "grade"
-        :math:`\tau`, positive; "grade" is the difference of the pair's grades.
+        :math:`\tau`, of any sign; "grade" is the difference of the pair's grades.
     n_threads : int, default=1
         The sums do not depend on it.
 
@@ -121,33 +123,48 @@ class HingeSums:
         self._work = np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=ROW)
         self._nodes = np.empty(n_threads * (int(self._level.max()) + 1), dtype=NODE)
 
-    def __call__(self, scores, direction=None):
-        """Evaluate at `scores` (n_samples,).
+    def __call__(self, scores):
+        """Evaluate at `scores`.
 
         Parameters
         ----------
         scores : ndarray of shape (n_samples,), dtype float64
-        direction : ndarray of shape (n_samples,), dtype float64, or None
-            What to multiply the Hessian with.
 
         Returns
         -------
         values : HingeValues
         """
-        value, sums = np.empty(len(self._offsets) - 1), np.zeros((3, len(scores)))
+        n = len(scores)
+        value, sums = np.empty(len(self._offsets) - 1), np.zeros((2, n))
+        order, reach = np.empty(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
         _hinge.hinge_sums(
             self._origin - scores,
             self._level,
             self._offsets,
             self._tau,
-            np.zeros(len(scores)) if direction is None else direction,
             self._n_threads,
             self._work,
             self._nodes,
             value,
             sums,
+            order,
+            reach,
         )
-        return HingeValues(value, sums[0], sums[1], None if direction is None else sums[2])
+        gradient, count = sums
+        product = partial(self._product, order, self._level[order], reach, count[order])
+        return HingeValues(value, gradient, count, product)
+
+    def _product(self, order, level, reach, count, direction):
+        """Hessian times direction; all but that and the result in the order of the scores."""
+        z = direction[order]
+        # From a row of the query, so that a common part takes no digits.
+        z -= np.repeat(z[self._offsets[:-1]], np.diff(self._offsets))
+        sums = np.zeros((2, len(z)))
+        nodes = np.empty(len(self._nodes))
+        _hinge.partner_sums(level, reach, self._offsets, z, self._n_threads, nodes, sums)
+        product = np.empty_like(z)
+        product[order] = count * z - sums[0] - sums[1]
+        return product
 
 
 class ListedHingeSums:
@@ -170,18 +187,19 @@ class ListedHingeSums:
         self._query = np.repeat(np.arange(len(counts)), counts)
         self.degree = self._sum(self._weight, self._weight)
 
-    def __call__(self, scores, direction=None):
+    def __call__(self, scores):
         winner, loser = self._pairs.winner, self._pairs.loser
         m = np.maximum(self._margin - (scores[winner] - scores[loser]), 0)
         pull = self._weight * m
         active = self._weight * (m > 0)
         n_queries = len(self._pairs.pair_offsets) - 1
         value = np.bincount(self._query, pull * m / 2, n_queries)
-        product = None
-        if direction is not None:
-            change = active * (direction[winner] - direction[loser])
-            product = self._sum(change, -change)
+        product = partial(self._product, active)
         return HingeValues(value, self._sum(-pull, pull), self._sum(active, active), product)
+
+    def _product(self, active, direction):
+        change = active * (direction[self._pairs.winner] - direction[self._pairs.loser])
+        return self._sum(change, -change)
 
     def _sum(self, of_winner, of_loser):
         """Sums over the pairs of each row."""
@@ -223,14 +241,14 @@ class TiedSums:
         self.degree = np.where(size > 1, size, 0).astype(np.float64)
         self._count = size - 1.0
 
-    def __call__(self, scores, direction=None):
+    def __call__(self, scores):
         deviation = self._deviation(scores)
         of_row = self._size[self._group] * deviation
         value = np.add.reduceat(of_row * deviation / 2, self._offsets[:-1])
-        product = None
-        if direction is not None:
-            product = self._size[self._group] * self._deviation(direction)
-        return HingeValues(value, of_row, self._count.copy(), product)
+        return HingeValues(value, of_row, self._count.copy(), self._product)
+
+    def _product(self, direction):
+        return self._size[self._group] * self._deviation(direction)
 
     def _deviation(self, x):
         """Difference of each row to the mean of its group."""

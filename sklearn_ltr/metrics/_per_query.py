@@ -45,12 +45,13 @@ class Metric:
     - `presets`, mapping a tool's name to the switches that match the tool;
     - ``_values(y_true, y_score, offsets, n_threads)``, the values of the queries, NaN where
       undefined; a metric that can be so has a field `undefined` and says when in `undefined_when`;
-    - ``check_grades(y_true)`` if not every finite grade will do.
+    - ``check_grades(y_true)`` if not every finite grade will do, and then `takes_negative_grades`.
     """
 
     label: ClassVar[str]
     presets: ClassVar[dict[str, dict]]
     undefined_when: ClassVar[str]
+    takes_negative_grades: ClassVar[bool] = True
     k = None  # of a metric without cut-off
 
     @classmethod

@@ -62,6 +62,7 @@ class DCG(_Discounted):
     """Mean DCG; see `dcg_score` for the switches."""
 
     label: ClassVar[str] = "dcg"
+    takes_negative_grades: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict]] = {
         "sklearn": {"gain": "linear", "discount": "log2", "ties": "average"},
         "ranklib": {"gain": "exponential", "discount": "log2", "ties": "input"},
@@ -95,6 +96,7 @@ class NDCG(_Discounted):
     """Mean NDCG; see `ndcg_score` for the switches."""
 
     label: ClassVar[str] = "ndcg"
+    takes_negative_grades: ClassVar[bool] = False
     undefined_when: ClassVar[str] = "no row has a positive gain"
     presets: ClassVar[dict[str, dict]] = {
         "sklearn": _preset("linear", "log2", "average", 0),

@@ -59,6 +59,7 @@ class ExpectedReciprocalRank(Metric):
     """Expected reciprocal rank; see `expected_reciprocal_rank_score` for the switches."""
 
     label: ClassVar[str] = "err"
+    takes_negative_grades: ClassVar[bool] = False
     undefined_when: ClassVar[str] = "no row has a positive grade"
     presets: ClassVar[dict[str, dict]] = {
         "gdeval": {"max_grade": 4, "ties": "reverse", "undefined": "skip"},

@@ -85,3 +85,15 @@ def get_metric(name, **switches):
     if "k" not in metric_class.__dataclass_fields__:
         raise ValueError(f"'{match[1]}' looks at whole queries and has no cut-off; got {name!r}.")
     return metric_class.create(k=int(match[2]), **switches)
+
+
+def refuses_negative_grades(metric):
+    """Whether a metric takes no negative grades: bool.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        A name that `get_metric` does not know refuses none.
+    """
+    label = getattr(metric, "label", None) or str(metric).partition("@")[0]
+    return label in METRICS and not METRICS[label].takes_negative_grades

@@ -12,9 +12,8 @@ from sklearn_ltr.losses.lambdas import (
     LambdaGradients,
     check_lambda_metric,
     queries_with_swaps,
-    refuses_negative_grades,
 )
-from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
 from sklearn_ltr.quadratic import Objective, QuadraticBooster
 
 # A row's target is at most this, in units of 1 / sigmoid. No fit that goes well comes near it.

@@ -412,9 +412,9 @@ class RankingRisk(Objective):
         gradient = np.where(z, (1 - w) * (h - self._l), 0.0)
         product = (1 - w) * z * g
         for weight, sums in self._pair_terms():
-            at = sums(h, g)
+            at = sums(h)
             gradient += w * weight * at.gradient
-            product += w * weight * at.product
+            product += w * weight * at.product(g)
         return (v * gradient * g).sum(), (v * product * g).sum()
 
     def _pair_terms(self):

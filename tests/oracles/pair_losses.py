@@ -103,12 +103,34 @@ def fidelity_pairs(y, h, target_probability=1.0):
     return total
 
 
-def list_cross_entropy(y, h):
+def list_cross_entropy(y, h, temperature):
     if len(set(y)) == 1:
         return 0.0
+    y = [v / temperature for v in y]
     e = [np.exp(v - max(y)) for v in y]
     log_sum = max(h) + np.log(sum(np.exp(v - max(h)) for v in h))
     return -sum(e[i] / sum(e) * (h[i] - log_sum) for i in range(len(y)))
+
+
+def list_likelihood(y, h):
+    """Rows above the lowest grade, each chosen from all rows of its grade or below."""
+    total = 0.0
+    for i in range(len(y)):
+        if y[i] > min(y):
+            left = [h[k] for k in range(len(y)) if y[k] <= y[i]]
+            total += max(left) + np.log(sum(np.exp(v - max(left)) for v in left)) - h[i]
+    return total
+
+
+def list_cosine(y, h, center=True):
+    if len(set(y)) == 1:
+        return 0.0
+    n = len(y)
+    y_mean, h_mean = (sum(y) / n, sum(h) / n) if center else (0.0, 0.0)
+    product = sum((y[i] - y_mean) * (h[i] - h_mean) for i in range(n))
+    of_grades = sum((v - y_mean) ** 2 for v in y)
+    of_scores = sum((v - h_mean) ** 2 for v in h)
+    return (1 - product / np.sqrt(of_grades * (of_scores + n))) / 2
 
 
 def _differing(y):
@@ -117,7 +139,9 @@ def _differing(y):
 
 VALUES = {
     "FidelityPairs": fidelity_pairs,
+    "ListCosine": list_cosine,
     "ListCrossEntropy": list_cross_entropy,
+    "ListLikelihood": list_likelihood,
     "LogisticPairs": logistic_pairs,
     "SquaredError": squared_error,
     "SquaredHinge": squared_hinge,
