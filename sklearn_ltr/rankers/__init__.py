@@ -5,21 +5,31 @@
 from sklearn_ltr.rankers.frank import FRank
 from sklearn_ltr.rankers.gbrank import GBRank
 from sklearn_ltr.rankers.lambdamart import LambdaMART
+from sklearn_ltr.rankers.lambdarank import LambdaRank
+from sklearn_ltr.rankers.listmle import ListMLE
+from sklearn_ltr.rankers.listnet import ListNet
 from sklearn_ltr.rankers.mcrank import McRank
 from sklearn_ltr.rankers.mpboost import MPBoost
 from sklearn_ltr.rankers.qbrank import QBRank
 from sklearn_ltr.rankers.quadratic_boosting import QuadraticBoosting
 from sklearn_ltr.rankers.rankboost import RankBoost
+from sklearn_ltr.rankers.rankcosine import RankCosine
+from sklearn_ltr.rankers.ranknet import RankNet
 from sklearn_ltr.rankers.regression import RegressionRanker
 
 __all__ = [
     "FRank",
     "GBRank",
     "LambdaMART",
+    "LambdaRank",
+    "ListMLE",
+    "ListNet",
     "MPBoost",
     "McRank",
     "QBRank",
     "QuadraticBoosting",
     "RankBoost",
+    "RankCosine",
+    "RankNet",
     "RegressionRanker",
 ]

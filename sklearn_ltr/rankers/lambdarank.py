@@ -1,0 +1,182 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""LambdaRank: RankNet's gradients times what a swap does to a metric."""
+
+from sklearn_ltr.losses.lambdas import (
+    LambdaGradients,
+    check_lambda_metric,
+    queries_with_swaps,
+)
+from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
+from sklearn_ltr.scorefunction import ScoreFunctionRanker
+
+
+class LambdaRank(ScoreFunctionRanker):
+    r"""Linear function or net that follows the gradients of a metric's swaps.
+
+    The derivatives of RankNet's loss with respect to the scores, each pair times what the metric
+    would change by if its two rows swapped their positions [1]_:
+
+    .. math:: \lambda_{ij} = - \frac{|\Delta_{ij}|}{1 + e^{s_i - s_j}}, \qquad y_i > y_j,
+
+    added to row i and taken from row j. They are those of no loss in particular, and followed by
+    Adam.
+
+    Parameters
+    ----------
+    metric : str or Metric, default="ndcg@10"
+        What to improve: NDCG, average precision ("map") or reciprocal rank ("mrr"), with or without
+        a cut-off.
+    hidden_layer_sizes : int or sequence of int, default=()
+        Units of each hidden layer. () is a linear function of the features; a net such as (10,) has
+        one output.
+    activation : {"tanh", "logistic", "relu"}, default="tanh"
+        Function of the hidden units.
+    alpha : float, default=1e-3
+        Strength of the penalty, not negative: this times half the sum of the squared weights is
+        added to the mean loss of a query. The weights are those of the features as given: put
+        features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
+    learning_rate_init : float, default=0.01
+        Step size of Adam.
+    batch_size : int, default=32
+        Queries of each batch of Adam.
+    max_iter : int, default=100
+        How often to go through all queries.
+    tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
+    early_stopping : bool, default=False
+        Hold out queries, or take the validation rows given to ``fit``, stop when the score on them
+        no longer improves, and keep the best iteration.
+    scoring : str, Metric or scorer of `sklearn_ltr.scorers`, default="ndcg@10"
+        Metric of the validation queries.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries to hold out.
+    n_iter_no_change : int, default=10
+        Iterations without improvement after which to stop.
+    n_jobs : int, default=None
+        Number of threads of our own kernels; matrix products have those of the BLAS. Does not
+        change the result.
+    random_state : int, RandomState instance or None, default=None
+        Draws initial weights of a net, batches, and the held-out queries.
+    verbose : int, default=0
+        Print the progress of each iteration.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_,)
+        Weight of each feature; of a linear function only.
+    coefs_ : list of ndarrays
+        Weights of the layers, of shape (inputs, outputs). The last has one output.
+    intercepts_ : list of ndarrays
+        Intercepts of the hidden layers.
+    n_iter_ : int
+        Iterations run.
+    best_iteration_ : int
+        The iteration whose weights `predict` uses: the one with the best validation score if
+        `early_stopping`, else the last.
+    train_loss_ : ndarray of shape (n_iter_,)
+        1 minus the mean of the metric, with the penalty, during each iteration.
+    validation_score_ : ndarray of shape (n_iter_,)
+        Score of the validation queries after each iteration; empty without such queries.
+    grades_ : ndarray
+        Distinct grades seen in `fit`, ascending.
+    n_queries_ : int
+        Queries of positive weight seen in `fit`.
+    n_queries_skipped_ : int
+        Those of them that have a single grade, and hence nothing to learn from.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen in `fit`. Defined only when all names are strings.
+
+    See Also
+    --------
+    LambdaMART : Follows the same gradients with boosted trees.
+    RankNet : Without the metric.
+
+    Notes
+    -----
+    Of rows whose scores tie, as all do at first in a linear function, :math:`\Delta` is the
+    expectation over their orders. `LambdaMART` is given by default what LightGBM adds to the
+    method, a level of truncation and a normalisation by query; here there is neither.
+
+    References
+    ----------
+    .. [1] Burges, Ragno, Le. "Learning to Rank with Nonsmooth Cost Functions". NIPS 2006.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import LambdaRank
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=60, random_state=0)
+    >>> ranker = LambdaRank(random_state=0).fit(X, y, groups=groups)
+    >>> ranker.score(X, y, groups=groups) > 0.6
+    True
+    """
+
+    def __init__(
+        self,
+        metric="ndcg@10",
+        hidden_layer_sizes=(),
+        activation="tanh",
+        alpha=1e-3,
+        learning_rate_init=0.01,
+        batch_size=32,
+        max_iter=100,
+        tol=1e-4,
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.metric = metric
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.alpha = alpha
+        self.learning_rate_init = learning_rate_init
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _evaluate(self, queries, scores):
+        gradients = LambdaGradients(
+            queries.y,
+            queries.offsets,
+            queries.weight,
+            get_metric(self.metric),
+            truncation_level=len(scores),  # of every row
+            sigmoid=1.0,
+            query_norm=False,
+            n_threads=self._n_threads(),
+        )
+        gradients.update(scores)
+        # They are relative to the mean weight of these queries.
+        weight = queries.weight.mean()
+        loss = (1 - gradients.metric_value) * queries.weight.sum()
+        return loss, gradients.gradient * weight
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = refuses_negative_grades(self.metric)
+        return tags
+
+    def _uses_lbfgs(self):
+        return False  # it needs the loss
+
+    def _check_params(self):
+        super()._check_params()
+        check_lambda_metric(get_metric(self.metric))
+
+    def _learnable(self, data):
+        """Queries that have rows of different gains."""
+        return queries_with_swaps(get_metric(self.metric), data.y, data.queries.offsets)

@@ -1,0 +1,161 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""RankNet: logistic loss of score differences."""
+
+import numpy as np
+
+from sklearn_ltr.losses.smooth_pairs import logistic_sums
+from sklearn_ltr.pairs import count_pairs
+from sklearn_ltr.scorefunction import ScoreFunctionRanker
+
+
+class RankNet(ScoreFunctionRanker):
+    r"""Linear function or net that gives the pairs of rows the probabilities of their order.
+
+    The loss of a query is the mean over its pairs of rows of different grades of
+
+    .. math:: \ln\left(1 + e^{-(s_i - s_j)}\right), \qquad y_i > y_j,
+
+    for grades y and scores s: the cross entropy of the order of pairs that are certain [1]_.
+    ``RankNet`` minimises its mean over the queries.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : int or sequence of int, default=()
+        Units of each hidden layer. () is a linear function of the features; a net such as (10,) has
+        one output.
+    activation : {"tanh", "logistic", "relu"}, default="tanh"
+        Function of the hidden units.
+    solver : {"auto", "lbfgs", "adam"}, default="auto"
+        "lbfgs" minimises the loss of all queries at once and draws nothing at random if the
+        function is linear; "adam" takes small batches of queries in turn. "auto" is the first for
+        linear functions, the second for nets.
+    alpha : float, default=1e-3
+        Strength of the penalty, not negative: this times half the sum of the squared weights is
+        added to the mean loss of a query. The weights are those of the features as given: put
+        features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
+    learning_rate_init : float, default=0.01
+        Step size of Adam.
+    batch_size : int, default=32
+        Queries of each batch of Adam.
+    max_iter : int, default=200
+        Iterations of L-BFGS at most, or how often Adam goes through all queries.
+    tol : float, default=1e-4
+        L-BFGS stops where no derivative is larger, for features of standard deviation 1. With
+        `early_stopping`, improvements that are no larger do not count.
+    early_stopping : bool, default=False
+        Hold out queries, or take the validation rows given to ``fit``, stop when the score on them
+        no longer improves, and keep the best iteration.
+    scoring : str, Metric or scorer of `sklearn_ltr.scorers`, default="ndcg@10"
+        Metric of the validation queries.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries to hold out.
+    n_iter_no_change : int, default=10
+        Iterations without improvement after which to stop.
+    n_jobs : int, default=None
+        Number of threads of our own kernels; matrix products have those of the BLAS. Does not
+        change the result.
+    random_state : int, RandomState instance or None, default=None
+        Draws initial weights of a net, batches, and the held-out queries.
+    verbose : int, default=0
+        Print the progress of each iteration.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_,)
+        Weight of each feature; of a linear function only.
+    coefs_ : list of ndarrays
+        Weights of the layers, of shape (inputs, outputs). The last has one output.
+    intercepts_ : list of ndarrays
+        Intercepts of the hidden layers.
+    n_iter_ : int
+        Iterations run.
+    best_iteration_ : int
+        The iteration whose weights `predict` uses: the one with the best validation score if
+        `early_stopping`, else the last.
+    train_loss_ : ndarray of shape (n_iter_,)
+        Mean loss of a query with the penalty, after each iteration; of Adam, during it.
+    validation_score_ : ndarray of shape (n_iter_,)
+        Score of the validation queries after each iteration; empty without such queries.
+    grades_ : ndarray
+        Distinct grades seen in `fit`, ascending.
+    n_queries_ : int
+        Queries of positive weight seen in `fit`.
+    n_queries_skipped_ : int
+        Those of them that have a single grade, and hence nothing to learn from.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of features seen in `fit`. Defined only when all names are strings.
+
+    See Also
+    --------
+    RankSVM : Hinge loss of pairs, in O(n log n).
+    LambdaRank : Weighs the pairs by what they matter to a metric.
+    sklearn_ltr.losses.LogisticPairs : The loss, for boosted trees.
+
+    Notes
+    -----
+    The mean over the pairs of a query, which [1]_ does not take, keeps long queries from
+    outweighing the others. Time is in proportion to the number of pairs, memory to that of rows:
+    derivatives are added up for each row before they are propagated back, once a row. For a linear
+    function the loss is convex, and L-BFGS finds its minimum.
+
+    References
+    ----------
+    .. [1] Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender. "Learning to Rank using
+       Gradient Descent". ICML 2005.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import RankNet
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=60, random_state=0)
+    >>> ranker = RankNet().fit(X, y, groups=groups)
+    >>> ranker.score(X, y, groups=groups) > 0.6
+    True
+    """
+
+    def __init__(
+        self,
+        hidden_layer_sizes=(),
+        activation="tanh",
+        solver="auto",
+        alpha=1e-3,
+        learning_rate_init=0.01,
+        batch_size=32,
+        max_iter=200,
+        tol=1e-4,
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.solver = solver
+        self.alpha = alpha
+        self.learning_rate_init = learning_rate_init
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _evaluate(self, queries, scores):
+        value, gradient = logistic_sums(queries.y, scores, queries.offsets, self._n_threads())
+        return value @ queries.weight, gradient * np.repeat(
+            queries.weight, np.diff(queries.offsets)
+        )
+
+    def _n_terms(self, queries):
+        grades, grade = np.unique(queries.y, return_inverse=True)
+        return count_pairs(grade, queries.offsets, len(grades))

@@ -1,0 +1,389 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Score function x loss x solver: linear functions and small nets, fitted to losses of rankings.
+
+A ranker states its loss; all else is here once: the function of the features, linear or a net, its
+derivatives, and the solvers, L-BFGS on all queries or Adam on batches of them.
+"""
+
+import warnings
+from itertools import pairwise
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ltr.base import BaseRanker, check_positive
+from sklearn_ltr.queries import QueryGroups
+from sklearn_ltr.training import EarlyStopping, Judge
+
+# Of a hidden layer: the function, and its derivative in terms of its value.
+ACTIVATIONS = {
+    "tanh": (np.tanh, lambda a: 1 - a**2),
+    "logistic": (expit, lambda a: a * (1 - a)),
+    "relu": (lambda z: np.maximum(z, 0), lambda a: a > 0),
+}
+SOLVERS = ("auto", "lbfgs", "adam")
+
+# Decay rates and guard of the step, as Kingma and Ba give them ("Adam", ICLR 2015).
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
+
+
+class Queries(NamedTuple):
+    """Rows grouped by query, as many as a solver looks at at once.
+
+    Attributes
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float64
+    y : ndarray of shape (n_samples,), dtype float64
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    weight : ndarray of shape (n_queries,), dtype float64
+    """
+
+    X: object
+    y: np.ndarray
+    offsets: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, data):
+        """Those of a `RankingData`, with their weights over the mean weight."""
+        X = data.X[data.queries.order].astype(np.float64, copy=False)
+        return cls(X, data.y, data.queries.offsets, data.query_weight / data.query_weight.mean())
+
+    def select(self, mask):
+        """The queries where `mask` is true."""
+        groups = QueryGroups(np.arange(len(self.y)), self.offsets, np.arange(len(self.weight)))
+        groups, rows = groups.select(mask)
+        return Queries(self.X[rows], self.y[rows], groups.offsets, self.weight[mask])
+
+
+class ScoreFunction:
+    """A linear function, or a net with hidden layers and one output without an intercept.
+
+    A common part of all scores changes no ranking, hence no intercept. The parameters are one
+    vector. In it the weights of the features are for features of standard deviation 1, so that
+    their units do not matter to a solver.
+
+    Parameters
+    ----------
+    hidden : tuple of int
+        Units of each hidden layer.
+    activation : str
+        A key of `ACTIVATIONS`.
+    scale : ndarray of shape (n_features,)
+        Standard deviations of the features.
+    """
+
+    def __init__(self, hidden, activation, scale):
+        sizes = (len(scale), *hidden, 1)
+        self._shapes = [*pairwise(sizes), *((n_units,) for n_units in hidden)]
+        self._n_layers = len(sizes) - 1
+        self._derivative = ACTIVATIONS[activation][1]
+        self._activation = activation
+        self._scale = scale[:, None]
+
+    def start(self, rng):
+        """Initial parameters: 0 if linear, else as Glorot and Bengio draw them (AISTATS 2010)."""
+        parts = [np.zeros(shape) for shape in self._shapes]
+        if self._n_layers > 1:
+            for part in parts[: self._n_layers]:
+                part[:] = rng.uniform(-1, 1, part.shape) * np.sqrt(6 / sum(part.shape))
+        return np.concatenate([part.ravel() for part in parts])
+
+    def unpack(self, parameters):
+        """Weights and intercepts of the layers, for features in their own units."""
+        sizes = [int(np.prod(shape)) for shape in self._shapes]
+        parts = np.split(parameters, np.cumsum(sizes)[:-1])
+        parts = [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+        weights, intercepts = parts[: self._n_layers], parts[self._n_layers :]
+        return [weights[0] / self._scale, *weights[1:]], intercepts
+
+    def scores(self, parameters, X):
+        """Scores of rows: ndarray of shape (n_samples,)."""
+        return outputs(X, *self.unpack(parameters), self._activation)[-1].ravel()
+
+    def loss(self, parameters, queries, evaluate, alpha):
+        """The mean loss of the queries with a penalty, and its gradient.
+
+        Parameters
+        ----------
+        parameters : ndarray
+        queries : Queries
+        evaluate : callable
+            ``evaluate(queries, scores)`` -> the weighted sum of the losses and its derivatives with
+            respect to the scores.
+        alpha : float
+            The penalty is this times half the sum of the squared weights, intercepts left out.
+
+        Returns
+        -------
+        loss : float
+        gradient : ndarray
+        """
+        weights, intercepts = self.unpack(parameters)
+        layers = outputs(queries.X, weights, intercepts, self._activation)
+        total, along = evaluate(queries, layers[-1].ravel())
+        n_queries = len(queries.weight)
+        along = along[:, None] / n_queries
+        slopes, intercept_slopes = [], []
+        for k in reversed(range(self._n_layers)):
+            slopes.insert(0, layers[k].T @ along + alpha * weights[k])
+            if k > 0:
+                along = along @ weights[k].T * self._derivative(layers[k])
+                intercept_slopes.insert(0, along.sum(axis=0))
+        slopes[0] = slopes[0] / self._scale
+        penalty = alpha / 2 * sum(float((weight**2).sum()) for weight in weights)
+        gradient = np.concatenate([part.ravel() for part in (*slopes, *intercept_slopes)])
+        return total / n_queries + penalty, gradient
+
+
+def outputs(X, weights, intercepts, activation):
+    """X and the outputs of all layers; the last, of shape (n_samples, 1), are the scores."""
+    layers = [X]
+    for weight, intercept in zip(weights, intercepts, strict=False):
+        layers.append(ACTIVATIONS[activation][0](layers[-1] @ weight + intercept))
+    layers.append(layers[-1] @ weights[-1])
+    return layers
+
+
+class ScoreFunctionRanker(EarlyStopping, BaseRanker):
+    """Base class of rankers that fit a linear function or a small net to a loss.
+
+    A subclass gives its loss in ``_evaluate(queries, scores)``: the weighted sum over the queries,
+    and its derivatives with respect to the scores.
+    """
+
+    _allow_sparse = True
+    _order = "C"
+
+    def fit(self, X, y, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each iteration, in ``validation_score_``. In a pipeline they
+            need ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or no query has two rows of different grades.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If L-BFGS does not converge within `max_iter` iterations.
+        """
+        self._check_params()
+        data = self._validate_training_data(X, y, groups, query_weight)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        data, held_out = self._hold_out(data, X_val, y_val, groups_val, seed)
+        train = Queries.of(data.select(self._learnable(data)))
+        train = train._replace(weight=train.weight / self._n_terms(train))
+        function = ScoreFunction(
+            self._hidden(), self.activation, StandardScaler(with_mean=False).fit(train.X).scale_
+        )
+        judge = None
+        if held_out is not None:
+            judge, X_held_out = Judge(held_out, self._metric()), Queries.of(held_out).X
+        rng = np.random.default_rng(seed)
+        kept = start = function.start(rng)
+        self.n_iter_ = self.best_iteration_ = 0
+        self.train_loss_, self.validation_score_ = np.empty(0), np.empty(0)
+
+        def after(parameters, loss):
+            """Keep an iteration, and tell whether it is the last."""
+            nonlocal kept
+            self.n_iter_ += 1
+            self.best_iteration_ = self.n_iter_
+            self.train_loss_ = np.append(self.train_loss_, loss)
+            if judge is not None:
+                self._record_validation(judge(function.scores(parameters, X_held_out)))
+            if self.best_iteration_ == self.n_iter_:
+                kept = parameters.copy()
+            if self.verbose:
+                print(self._progress(self.max_iter))
+            return self._should_stop()
+
+        def loss(parameters, queries):
+            return function.loss(parameters, queries, self._evaluate, self.alpha)
+
+        if self._uses_lbfgs():
+            lbfgs(loss, start, train, self.max_iter, self.tol, after)
+        else:
+            adam(
+                loss,
+                start,
+                train,
+                self.learning_rate_init,
+                self.batch_size,
+                self.max_iter,
+                rng,
+                after,
+            )
+        self.coefs_, self.intercepts_ = function.unpack(kept)
+        return self
+
+    def _evaluate(self, queries, scores):
+        """The weighted sum of the losses of queries, and its gradient (n_samples,)."""
+        loss = self._loss()
+        value = loss.value(queries.y, scores, queries.offsets) @ queries.weight
+        weight = np.repeat(queries.weight, np.diff(queries.offsets))
+        return value, loss.gradient(queries.y, scores, queries.offsets) * weight
+
+    def _n_terms(self, queries):
+        """What to divide the loss of each query by."""
+        return 1.0
+
+    def _uses_lbfgs(self):
+        return self.solver == "lbfgs" or (self.solver == "auto" and not self._hidden())
+
+    def _hidden(self):
+        """The units of the hidden layers."""
+        sizes = self.hidden_layer_sizes
+        return (sizes,) if isinstance(sizes, Integral) else tuple(sizes)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "coefs_")
+
+    @property
+    def coef_(self):
+        """Weight of each feature, of a linear function: ndarray of shape (n_features,)."""
+        if len(self.coefs_) > 1:
+            raise AttributeError("A net has no `coef_`; its weights are in `coefs_`.")
+        return self.coefs_[0].ravel()
+
+    def predict(self, X):
+        """Scores; within a query, a higher score ranks higher.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), dtype float64
+        """
+        check_is_fitted(self)
+        X = self._validate_X(X, reset=False)
+        return outputs(X, self.coefs_, self.intercepts_, self.activation)[-1].ravel()
+
+    def _check_params(self):
+        for size in self._hidden():
+            check_scalar(size, "hidden_layer_sizes", Integral, min_val=1)
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(
+                f"`activation` must be one of {list(ACTIVATIONS)}; got {self.activation!r}."
+            )
+        if getattr(self, "solver", "adam") not in SOLVERS:
+            raise ValueError(f"`solver` must be one of {list(SOLVERS)}; got {self.solver!r}.")
+        check_positive(self.alpha, "alpha", zero=True)
+        check_positive(self.learning_rate_init, "learning_rate_init")
+        check_scalar(self.batch_size, "batch_size", Integral, min_val=1)
+        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        self._check_stopping_params()
+
+
+def lbfgs(loss, start, queries, max_iter, tol, after):
+    """Minimise a loss by L-BFGS.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(parameters, queries)`` -> the value and its gradient.
+    start : ndarray
+    queries : Queries
+    max_iter : int
+    tol : float
+        It has converged where no derivative is larger.
+    after : callable
+        ``after(parameters, loss)`` is called after each iteration, and says whether to stop.
+    """
+
+    def callback(intermediate_result):
+        if after(intermediate_result.x, intermediate_result.fun):
+            raise StopIteration
+
+    result = minimize(
+        loss,
+        start,
+        args=(queries,),
+        jac=True,
+        method="L-BFGS-B",
+        callback=callback,
+        # As scikit-learn sets them: several evaluations an iteration, and progress down to what
+        # rounding lets be seen.
+        options={
+            "maxiter": max_iter,
+            "maxfun": 50 * max_iter,
+            "maxls": 50,
+            "gtol": tol,
+            "ftol": 64 * np.finfo(float).eps,
+        },
+    )
+    if result.status == 1:
+        warnings.warn(
+            f"L-BFGS has not converged after {result.nit} iterations. Raise max_iter, alpha or "
+            "tol, or scale the data.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def adam(loss, parameters, queries, learning_rate, batch_size, max_iter, rng, after):
+    """Minimise a loss by Adam, on one batch of queries after the other.
+
+    Parameters
+    ----------
+    loss, queries, after
+        As `lbfgs`.
+    parameters : ndarray
+        To start from.
+    learning_rate : float
+    batch_size : int
+        Queries of a batch.
+    max_iter : int
+        How often to go through all queries.
+    rng : numpy.random.Generator
+        Draws their order anew each time.
+    """
+    n_queries = len(queries.weight)
+    n_batches = -(-n_queries // batch_size)
+    mean, square, steps = np.zeros_like(parameters), np.zeros_like(parameters), 0
+    for _ in range(max_iter):
+        total = 0.0
+        batch_of_query = rng.permutation(np.arange(n_queries) % n_batches)
+        for k in range(n_batches):
+            batch = queries.select(batch_of_query == k)
+            value, gradient = loss(parameters, batch)
+            total += value * len(batch.weight)
+            steps += 1
+            mean = BETA_1 * mean + (1 - BETA_1) * gradient
+            square = BETA_2 * square + (1 - BETA_2) * gradient**2
+            rate = learning_rate * np.sqrt(1 - BETA_2**steps) / (1 - BETA_1**steps)
+            parameters = parameters - rate * mean / (np.sqrt(square) + EPSILON)
+        if after(parameters, total / n_queries):
+            return
