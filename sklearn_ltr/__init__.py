@@ -3,6 +3,7 @@
 """Learning-to-rank estimators for scikit-learn."""
 
 from sklearn_ltr.rankers import (
+    FeatureRank,
     FRank,
     GBRank,
     LambdaMART,
@@ -23,6 +24,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "FRank",
+    "FeatureRank",
     "GBRank",
     "LambdaMART",
     "LambdaRank",

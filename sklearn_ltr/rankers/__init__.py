@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rankers: one algorithm, one file, one class."""
 
+from sklearn_ltr.rankers.featurerank import FeatureRank
 from sklearn_ltr.rankers.frank import FRank
 from sklearn_ltr.rankers.gbrank import GBRank
 from sklearn_ltr.rankers.lambdamart import LambdaMART
@@ -19,6 +20,7 @@ from sklearn_ltr.rankers.regression import RegressionRanker
 
 __all__ = [
     "FRank",
+    "FeatureRank",
     "GBRank",
     "LambdaMART",
     "LambdaRank",

@@ -1,0 +1,344 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""FeatureRank on lists of unique ranks and on graded sets, beside linear rankers.
+
+    python benchmarks/featurerank.py --data DIR [--parts lists graded time] [--quick]
+
+DIR (or the environment variable SKLEARN_LTR_DATA) holds the folders `ohsumed-letor3-qln`, `mq2008`
+and `mslr-web10k-sample`.
+
+The paper's MQ2008-list, lists of several hundred rows each of which has a rank of its own, is not
+at hand. Three kinds of such lists stand in for it:
+
+- synthetic: 200 rows of ten uniform features, of which three count: one rises, two are best in or
+  near their middle;
+- MQ2008 and OHSUMED, trees: rows of random queries put together into lists of about 400, ranked by
+  gradient boosted trees fitted to the grades of the whole set. So the truth is a function of real
+  features that is not linear, but mostly rises or falls in each;
+- MQ2008 and OHSUMED, humps: the same rows, ranked by six features drawn at random, made uniform by
+  their quantiles: three count as they are and three by how near they are to their median.
+
+All have normal noise. Training and test lists share no query.
+"""
+
+import argparse
+import copy
+import os
+import sys
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from ohsumed import mslr_folds
+from scipy.stats import rankdata
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression
+from sklearn.utils import Bunch
+
+import sklearn_ltr
+from sklearn_ltr import FeatureRank, ListMLE
+from sklearn_ltr.datasets import load_letor_folds
+from sklearn_ltr.metrics import get_metric
+from sklearn_ltr.preprocessing import QueryScaler
+
+CLASSES = (2, 4, 8, 16, 32, 64)
+
+
+def tau_distance(y, scores, groups):
+    """The paper's T, the mean over queries."""
+    return (1 - get_metric("kendall")(y, scores, groups=groups)) / 2
+
+
+# --- linear rankers to compare with --------------------------------------------------------------
+
+
+def least_squares(train):
+    """Fitted to the grades brought to 0..1 within each query, as ranks or as they are."""
+    return LinearRegression().fit(train.X, train.target)
+
+
+def list_mle(train):
+    return ListMLE().fit(train.X, train.y, groups=train.groups)
+
+
+LINEAR = {"least squares": least_squares, "ListMLE, linear": list_mle}
+
+
+# --- lists of unique ranks -----------------------------------------------------------------------
+
+
+def as_lists(X, utility, groups):
+    """Lists with ranks 1..n, the best n, as the grades."""
+    y = np.empty(len(utility))
+    target = np.empty(len(utility))
+    for q in np.unique(groups):
+        rows = groups == q
+        y[rows] = rankdata(utility[rows])
+        target[rows] = y[rows] / rows.sum()
+    return Bunch(X=X, y=y, groups=groups, target=target)
+
+
+def synthetic_lists(folder, seed):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for n_lists in (100, 50):
+        X = rng.random((200 * n_lists, 10))
+        utility = 2 * X[:, 0] + np.sin(3 * X[:, 1]) - 6 * (X[:, 2] - 0.5) ** 2
+        utility += 0.3 * rng.normal(size=len(X))
+        parts.append(as_lists(X, utility, np.repeat(np.arange(n_lists), 200)))
+    return parts
+
+
+def pooled_lists(name, truth, folder, seed):
+    rng = np.random.default_rng(seed)
+    folds = list(load_letor_folds(folder / name))
+    X = np.concatenate([fold.test.X for fold in folds])
+    y = np.concatenate([fold.test.y for fold in folds])
+    ids = np.concatenate([fold.test.groups for fold in folds])
+    utility = truth(X, y, rng)
+    utility = utility + 0.2 * utility.std() * rng.normal(size=len(y))
+    _, ids, sizes = np.unique(ids, return_inverse=True, return_counts=True)
+    order = rng.permutation(len(sizes))
+    list_of_query = np.empty(len(sizes), dtype=int)
+    list_of_query[order] = np.cumsum(sizes[order]) // 400
+    groups = list_of_query[ids]
+    train = groups < 0.6 * groups.max()
+    return [as_lists(X[part], utility[part], groups[part]) for part in (train, ~train)]
+
+
+def trees(X, y, rng):
+    model = HistGradientBoostingRegressor(max_iter=200, max_leaf_nodes=15, random_state=0)
+    return model.fit(X, y).predict(X)
+
+
+def humps(X, y, rng):
+    varied = [m for m in range(X.shape[1]) if len(np.unique(X[:, m])) > 1000]
+    quantiles = rankdata(X[:, rng.choice(varied, 6, replace=False)], axis=0) / len(X)
+    return quantiles[:, :3].sum(axis=1) - 2 * np.abs(quantiles[:, 3:] - 0.5).sum(axis=1)
+
+
+LISTS = {
+    "synthetic": synthetic_lists,
+    "MQ2008, trees": partial(pooled_lists, "mq2008", trees),
+    "MQ2008, humps": partial(pooled_lists, "mq2008", humps),
+    "OHSUMED, trees": partial(pooled_lists, "ohsumed-letor3-qln", trees),
+    "OHSUMED, humps": partial(pooled_lists, "ohsumed-letor3-qln", humps),
+}
+
+
+def first_features(ranker, m):
+    """The ranker after feature m: the later ones weigh nothing."""
+    shorter = copy.copy(ranker)
+    shorter.beta_ = np.where(np.arange(len(ranker.beta_)) < m, ranker.beta_, 0.0)
+    return shorter
+
+
+def run_lists(folder, quick):
+    seeds = range(2 if quick else 10)
+    print("\nKendall tau distance T of test lists (Table 3), mean of", len(seeds), "draws")
+    print(f"{'':<18}" + "".join(f"{name:>18}" for name in LINEAR), end="")
+    print("".join(f"{f'K={K}':>8}" for K in CLASSES) + "   at random")
+    for name, load in LISTS.items():
+        linear, found, of_random = [], [], []
+        for seed in seeds:
+            train, test = load(folder, seed)
+            T = partial(tau_distance, test.y, groups=test.groups)
+            linear.append([T(scores=fit(train).predict(test.X)) for fit in LINEAR.values()])
+            rankers = [FeatureRank(K).fit(train.X, train.y, groups=train.groups) for K in CLASSES]
+            found.append([T(scores=r.predict(test.X, groups=test.groups)) for r in rankers])
+            of_random.append(T(scores=np.random.default_rng(seed).random(len(test.y))))
+        print(f"{name:<18}" + "".join(f"{v:18.4f}" for v in np.mean(linear, axis=0)), end="")
+        print("".join(f"{v:8.4f}" for v in np.mean(found, axis=0)), end="")
+        print(f"{np.mean(of_random):12.4f}")
+        spread = np.std(np.array(found) - np.array(linear)[:, :1], axis=0, ddof=1)
+        spread = spread / np.sqrt(len(seeds))
+        print(f"{'  s.e. of T minus least squares':<18}".ljust(18 + 18 * len(LINEAR)), end="")
+        print("".join(f"{v:8.4f}" for v in spread), flush=True)
+
+    print("\nAccuracy 1 - T of test lists after m features (Fig. 2), first draw")
+    for name, load in LISTS.items():
+        train, test = load(folder, 0)
+        M = train.X.shape[1]
+        steps = sorted({1, 2, 5, M // 4, M // 2, 3 * M // 4, M})
+        print(f"{name:<24}" + "".join(f"{f'm={m}':>8}" for m in steps))
+        for K in (8, 16, 32):
+            ranker = FeatureRank(K).fit(train.X, train.y, groups=train.groups)
+            scores = [first_features(ranker, m).predict(test.X, test.groups) for m in steps]
+            cells = (1 - tau_distance(test.y, s, test.groups) for s in scores)
+            print(f"  {f'K={K}':<22}" + "".join(f"{v:8.4f}" for v in cells), flush=True)
+
+    print("\nT of test lists where columns are in a random order, K=16, first draw")
+    for name, load in LISTS.items():
+        train, test = load(folder, 0)
+        found, passes = [], []
+        for i in range(3 if quick else 20):
+            order = np.random.default_rng(i).permutation(train.X.shape[1])
+            order = np.arange(len(order)) if i == 0 else order
+            ranker = FeatureRank(16).fit(train.X[:, order], train.y, groups=train.groups)
+            scores = ranker.predict(test.X[:, order], groups=test.groups)
+            found.append(tau_distance(test.y, scores, test.groups))
+        given, passes = found[0], found[1:]
+        print(
+            f"{name:<18}as given {given:.4f}; random {np.mean(passes):.4f} ± "
+            f"{np.std(passes, ddof=1):.4f} ({min(passes):.4f} to {max(passes):.4f})",
+            flush=True,
+        )
+
+    print(
+        "\nFigure 1, K=8: in how many classes of all features is the best third of the class above"
+    )
+    print("the worst third where the centre is above that of the next lower class, and below where")
+    print("that is below; the same with the next higher class. First draw; the thirds are those of")
+    print("one half of the training lists, the trend that of the other")
+    for name, load in LISTS.items():
+        train, _ = load(folder, 0)
+        half = train.groups % 2 == 0
+        thirds, classes = (
+            FeatureRank(K).fit(train.X[rows], train.y[rows], groups=train.groups[rows]).centers_
+            for K, rows in ((24, half), (8, ~half))
+        )
+        thirds = thirds.reshape(-1, 8, 3)
+        inner = np.sign(thirds[:, :, 2] - thirds[:, :, 0])
+        trend = np.sign(np.diff(classes, axis=1))
+        lower, higher = inner[:, 1:] == trend, inner[:, :-1] == trend
+        varied = np.ptp(classes, axis=1) > 0
+        print(f"{name:<18}{lower[varied].mean():8.3f}{higher[varied].mean():8.3f}", flush=True)
+
+    print("\nA feature of pure noise: T of new lists, by the nearest centre and by the own ranks")
+    for K in (8, 16, 32):
+        near, leaked = [], []
+        for seed in range(2 if quick else 10):
+            rng = np.random.default_rng(seed)
+            X, X_test = rng.random((2, 20_000, 1))
+            y = np.concatenate([rng.permutation(200) for _ in range(100)])
+            groups = np.repeat(np.arange(100), 200)
+            ranker = FeatureRank(K).fit(X, y, groups=groups)
+            near.append(tau_distance(y, ranker.predict(X_test, groups=groups), groups))
+            slope = np.sign(np.diff(ranker.centers_[0], append=np.nan))
+            slope[-1] = slope[-2]
+            own = y * K // 200  # what no ranker can know
+            leaked.append(tau_distance(y, own + 0.9 * slope[own] * (X_test[:, 0] - 0.5), groups))
+        print(f"K={K:<4}{np.mean(near):8.4f}{np.mean(leaked):8.4f}   1/(2K) = {0.5 / K:.4f}")
+
+
+# --- graded sets ---------------------------------------------------------------------------------
+
+
+def scaled(folds):
+    """Folds with features brought to 0..1 within each query."""
+    for fold in folds:
+        parts = {}
+        for name in ("train", "validation", "test"):
+            part = fold[name]
+            X = QueryScaler().fit_transform(part.X, groups=part.groups)
+            parts[name] = Bunch(X=X, y=part.y, groups=part.groups, target=part.y)
+        yield Bunch(**parts)
+
+
+# Folds, and the preset of the metrics.
+GRADED = {
+    "OHSUMED": (lambda folder: load_letor_folds(folder / "ohsumed-letor3-qln"), "letor3"),
+    "MQ2008": (lambda folder: load_letor_folds(folder / "mq2008"), "letor4"),
+    "MSLR sample": (mslr_folds, None),
+}
+
+
+def run_graded(folder, quick):
+    for name, (load, like) in GRADED.items():
+        folds = list(scaled(load(folder)))
+        metrics = {m: get_metric(m, like=like) for m in ("ndcg@10", "map")}
+        metrics["T"] = lambda y, s, groups: tau_distance(y, s, groups)
+
+        def judge(ranker, part, metrics=metrics):
+            if isinstance(ranker, FeatureRank):
+                scores = ranker.predict(part.X, groups=part.groups)
+            else:
+                scores = ranker.predict(part.X)
+            return [metric(part.y, scores, groups=part.groups) for metric in metrics.values()]
+
+        rows = {title: [] for title in LINEAR}
+        rows |= {f"FeatureRank K={K}": [] for K in CLASSES}
+        rows |= {"FeatureRank, K by validation": [], "  without groups": []}
+        chosen = []
+        for fold in folds:
+            train = fold.train
+            for title, fit in LINEAR.items():
+                rows[title].append(judge(fit(train), fold.test))
+            rankers = {
+                K: FeatureRank(K).fit(train.X, train.y, groups=train.groups) for K in CLASSES
+            }
+            on_validation = {K: judge(r, fold.validation)[1] for K, r in rankers.items()}
+            best = max(CLASSES, key=on_validation.get)
+            chosen.append(best)
+            for K, ranker in rankers.items():
+                rows[f"FeatureRank K={K}"].append(judge(ranker, fold.test))
+            rows["FeatureRank, K by validation"].append(rows[f"FeatureRank K={best}"][-1])
+            scores = rankers[best].predict(fold.test.X)
+            test = fold.test
+            rows["  without groups"].append(
+                [metric(test.y, scores, groups=test.groups) for metric in metrics.values()]
+            )
+        print(f"\n{name}, mean of five folds; K by validation MAP: {chosen}; like={like!r}")
+        print(f"{'':<32}" + "".join(f"{m:>10}" for m in metrics))
+        for title, values in rows.items():
+            cells = "".join(f"{v:10.4f}" for v in np.mean(values, axis=0))
+            print(f"{title:<32}{cells}", flush=True)
+
+
+# --- time ----------------------------------------------------------------------------------------
+
+
+def run_time(folder, quick):
+    """As many lists of the same lengths as MQ2008-list has, and ten times fewer."""
+    print("\nSeconds (CPU seconds), 46 features, lists of about 1,150 rows, K=16")
+    print(f"{'rows':>9}{'threads':>9}{'fit':>18}{'predict':>18}{'without groups':>18}")
+    rng = np.random.default_rng(0)
+    for n in (9_000, 90_000) if quick else (90_000, 900_000):
+        X = rng.random((n, 46))
+        y = X[:, :5].sum(axis=1) + rng.normal(size=n)
+        groups = np.arange(n) // 1150
+        for n_jobs in (1, 2):
+            ranker = FeatureRank(n_jobs=n_jobs)
+            cells = [
+                seconds(ranker.fit, X, y, groups=groups),
+                seconds(ranker.predict, X, groups=groups),
+                seconds(ranker.predict, X),
+            ]
+            print(f"{n:9}{n_jobs:9}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
+
+
+def seconds(function, *args, **kwargs):
+    wall, cpu = time.perf_counter(), time.process_time()
+    function(*args, **kwargs)
+    return f"{time.perf_counter() - wall:.2f} ({time.process_time() - cpu:.2f})"
+
+
+PARTS = {"lists": run_lists, "graded": run_graded, "time": run_time}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"))
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
+    args = parser.parse_args()
+    if args.data is None:
+        parser.error("give --data or set SKLEARN_LTR_DATA")
+    # ListMLE's loss hardly falls any more when its iterations end.
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    print(
+        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
+        f"numpy {np.__version__}, Python {sys.version.split()[0]}, {time.strftime('%d %b %Y')}"
+    )
+    for part in args.parts:
+        PARTS[part](Path(args.data), args.quick)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The hidden order of a feature: what classes of the ground truth say about its values."""
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_ltr._kernels import _hidden_order
+from sklearn_ltr.metrics._per_query import RANKED_ROW
+
+# Training values kept of each feature, which bounds the size of a model.
+N_QUANTILES = 1000
+
+
+class ClassCenters:
+    """Class centres of features (section 2.2 of the FeatureRank paper).
+
+    The rows of each query, in descending order of their grades, are cut into K intervals of equal
+    length: a row is a stretch of length 1, which a border may cut. Rows of one grade share their
+    stretches evenly. Class K is the first interval, class 1 the last.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,), dtype float64
+    queries : QueryGroups
+        Rows in its order.
+    query_weight : ndarray of shape (n_queries,), dtype float64
+        Positive; of the queries in the mean over them.
+    n_classes : int
+        The paper's K.
+    """
+
+    def __init__(self, y, queries, query_weight, n_classes):
+        query = queries.query_of_row()
+        self._order = np.lexsort((-y, query))
+        y = y[self._order]
+        new = np.r_[True, (y[1:] != y[:-1]) | (query[1:] != query[:-1])]
+        self._starts = np.flatnonzero(new)
+        self._sizes = np.diff(np.r_[self._starts, len(y)])
+        # In units of 1/K of a row, rows of one grade reach from `first` to `last` in their query,
+        # and interval l from l n to (l + 1) n.
+        query = query[self._starts]
+        n = queries.sizes[query]
+        first = (self._starts - queries.offsets[query]) * n_classes
+        last = first + self._sizes * n_classes
+        n_intervals = (last - 1) // n - first // n + 1
+        group = np.repeat(np.arange(len(n)), n_intervals)
+        before = np.cumsum(n_intervals) - n_intervals
+        interval = (first // n)[group] + np.arange(len(group)) - before[group]
+        begin, end = interval * n[group], (interval + 1) * n[group]
+        overlap = np.minimum(last[group], end) - np.maximum(first[group], begin)
+        share = query_weight[query] / (query_weight.sum() * n)
+        self._means = sparse.csr_array(
+            (share[group] * overlap, (n_classes - 1 - interval, group)),
+            shape=(n_classes, len(n)),
+        )
+
+    def of(self, values):
+        """Centres of one feature.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,), dtype float64
+
+        Returns
+        -------
+        centers : ndarray of shape (n_classes,), dtype float64
+            Of class 1, 2, ..., K.
+        """
+        group_means = np.add.reduceat(values[self._order], self._starts) / self._sizes
+        return self._means @ group_means
+
+
+class HiddenOrder:
+    """A weak ranker: puts the values of one feature into the order of its classes.
+
+    A value belongs to the class of the nearest centre, the higher one of two that are equally near.
+    A value of a higher class precedes one of a lower class (equation 3). Within class l the larger
+    value comes first where the centres rise from l to l + 1, the smaller one where they fall, and
+    all are tied where the two are equal; for class K the centres of K - 1 and K are compared
+    (equation 4 with its two cases exchanged).
+
+    Parameters
+    ----------
+    centers : ndarray of shape (n_classes,), dtype float64
+        Of class 1, 2, ..., K.
+    values : ndarray of shape (n_samples,), dtype float64
+        Of the feature at the training rows.
+    """
+
+    def __init__(self, centers, values):
+        self.centers = centers
+        slope = np.sign(np.diff(centers))
+        slope = np.append(slope, slope[-1])
+        # The line of values falls into cells, one around each distinct centre.
+        distinct, last = np.unique(centers[::-1], return_index=True)
+        self._class_of_cell = len(centers) - 1 - last
+        self._slope_of_cell = slope[self._class_of_cell]
+        lower_wins = self._class_of_cell[:-1] > self._class_of_cell[1:]
+        borders = distinct[:-1] / 2 + distinct[1:] / 2
+        self._borders = np.where(lower_wins, np.nextafter(borders, np.inf), borders)
+        values = np.sort(values)
+        if len(values) > N_QUANTILES:
+            values = values[(2 * np.arange(N_QUANTILES) + 1) * len(values) // (2 * N_QUANTILES)]
+        self._quantiles = values
+
+    def ranks(self, values, queries, n_threads):
+        """Ranks within queries, the paper's h.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,), dtype float64
+        queries : QueryGroups
+            Values in its order.
+        n_threads : int
+
+        Returns
+        -------
+        ranks : ndarray of shape (n_samples,), dtype float64
+            (r - 1/2) / n, where the first of the n rows of a query has r = n and the last r = 1;
+            rows that tie share the mean of their ranks.
+        """
+        cell = self._cell(values)
+        ranks = np.empty(len(values))
+        work = np.empty(2 * n_threads * int(queries.sizes.max()), dtype=RANKED_ROW)
+        _hidden_order.ranks_within_queries(
+            self._class_of_cell[cell],
+            self._slope_of_cell[cell] * values,
+            queries.offsets,
+            n_threads,
+            work,
+            ranks,
+        )
+        return ranks
+
+    def training_ranks(self, values):
+        """Ranks among the training rows in the place of those within queries.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,), dtype float64
+
+        Returns
+        -------
+        ranks : ndarray of shape (n_samples,), dtype float64
+            In [0, 1]. What `ranks` would give for the training rows if they were one query; other
+            values are interpolated. Of many training rows a sample of quantiles is used.
+        """
+        N = len(self._quantiles)
+        size = np.bincount(self._cell(self._quantiles), minlength=len(self._class_of_cell))
+        start = np.cumsum(size) - size
+        by_class = np.argsort(self._class_of_cell)
+        below = np.empty_like(size)  # training rows of lower classes
+        below[by_class] = np.cumsum(size[by_class]) - size[by_class]
+        distinct, count = np.unique(self._quantiles, return_counts=True)
+        position = np.interp(values, distinct, np.cumsum(count) - count / 2)
+
+        cell = self._cell(values)
+        size, slope = size[cell], self._slope_of_cell[cell]
+        rising = np.clip(position - start[cell], 0, size)
+        inner = np.select([slope > 0, slope < 0], [rising, size - rising], size / 2)
+        return (below[cell] + inner) / N
+
+    def _cell(self, values):
+        return np.searchsorted(self._borders, values, side="right")
