@@ -18,6 +18,7 @@ from sklearn_ltr.rankers import (
     RankCosine,
     RankNet,
     RegressionRanker,
+    SingleFeatureRanker,
 )
 
 __version__ = "0.1.0.dev0"
@@ -38,4 +39,5 @@ __all__ = [
     "RankCosine",
     "RankNet",
     "RegressionRanker",
+    "SingleFeatureRanker",
 ]

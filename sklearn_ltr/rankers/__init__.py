@@ -17,6 +17,7 @@ from sklearn_ltr.rankers.rankboost import RankBoost
 from sklearn_ltr.rankers.rankcosine import RankCosine
 from sklearn_ltr.rankers.ranknet import RankNet
 from sklearn_ltr.rankers.regression import RegressionRanker
+from sklearn_ltr.rankers.single_feature import SingleFeatureRanker
 
 __all__ = [
     "FRank",
@@ -34,4 +35,5 @@ __all__ = [
     "RankCosine",
     "RankNet",
     "RegressionRanker",
+    "SingleFeatureRanker",
 ]
