@@ -3,6 +3,7 @@
 """Learning-to-rank estimators for scikit-learn."""
 
 from sklearn_ltr.rankers import (
+    AdaRank,
     FeatureRank,
     FRank,
     GBRank,
@@ -24,6 +25,7 @@ from sklearn_ltr.rankers import (
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AdaRank",
     "FRank",
     "FeatureRank",
     "GBRank",

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_ltr._kernels import _additive
+from sklearn_ltr.weak.column import Column, SumOfColumns
 from sklearn_ltr.weak.forest import TreeEnsemble
 from sklearn_ltr.weak.regressor import FittedRegressor, SumOfRegressors
 from sklearn_ltr.weak.stump import Stump
@@ -52,13 +53,15 @@ class AdditiveModel:
 
         Returns
         -------
-        function : StepFunctions, TreeEnsemble or SumOfRegressors
+        function : StepFunctions, TreeEnsemble, SumOfColumns or SumOfRegressors
             Its ``predict(X, n_threads)`` returns scores of shape (n_samples,), or
             (n_outputs, n_samples) where there is more than one output.
         """
         terms, n_outputs = self.terms, self.n_outputs
         if any(isinstance(weak, FittedRegressor) for _, weak in terms):
             return SumOfRegressors(terms)
+        if any(isinstance(weak, Column) for _, weak in terms):
+            return SumOfColumns(terms)
         if all(isinstance(weak, Stump) for _, weak in terms) and n_outputs == 1:
             return StepFunctions(terms)
         outputs = [j % n_outputs for in_round in self.rounds for j in range(len(in_round))]

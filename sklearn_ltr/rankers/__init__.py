@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rankers: one algorithm, one file, one class."""
 
+from sklearn_ltr.rankers.adarank import AdaRank
 from sklearn_ltr.rankers.featurerank import FeatureRank
 from sklearn_ltr.rankers.frank import FRank
 from sklearn_ltr.rankers.gbrank import GBRank
@@ -20,6 +21,7 @@ from sklearn_ltr.rankers.regression import RegressionRanker
 from sklearn_ltr.rankers.single_feature import SingleFeatureRanker
 
 __all__ = [
+    "AdaRank",
     "FRank",
     "FeatureRank",
     "GBRank",

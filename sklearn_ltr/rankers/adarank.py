@@ -1,0 +1,348 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""AdaRank: boosting of single features on a ranking metric itself."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ltr.binning import Unbinned
+from sklearn_ltr.boosting import Boosting, with_callbacks
+from sklearn_ltr.metrics.dcg import DCG
+from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
+from sklearn_ltr.weak.column import Column, column_of
+
+# How the weights of the queries follow from the rounds so far.
+UPDATES = ("paper", "adaboost")
+
+# Weighted performances that agree to this, relative to the best, tie.
+TIE = 1e-9
+
+# A mean performance of 1 counts as less than that by this.
+LEAST_LACK = 1e-12
+
+# Of a query whose best and worst order differ by no more than this, every order is equally good.
+ROUNDING = 1e-12
+
+
+class AdaRank(Boosting):
+    r"""Boosting of single features on a ranking metric itself.
+
+    With :math:`E(f, q)` what a metric says of the order of the rows of query q by the scores f,
+    minimises
+
+    .. math:: \sum_q e^{-E(f, q)}
+
+    which bounds :math:`\sum_q (1 - E(f, q))` from above [1]_. Each round adds :math:`\alpha_t h_t`,
+    where :math:`h_t` is the feature of the best metric on the queries that the model so far ranks
+    badly. The model is linear, and mostly uses a few features only. No gradient of the metric is
+    needed, so that any metric will do.
+
+    Features are ranked in descending order only, and added up as they are. So they must be on
+    comparable scales, and high where rows are relevant; see the notes.
+
+    Read more in the :ref:`User Guide <adarank>`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Rounds, the paper's :math:`T`. Each adds one feature, which may be in the model already.
+    metric : str or metric, default="ndcg@10"
+        The paper's :math:`E`: a name that `sklearn_ltr.metrics.get_metric` knows, or what it
+        returns. Its values must lie between -1 and 1, so that "dcg" is refused. Tied scores count
+        by the expectation over their orders, and queries without a value are left out, whatever the
+        metric's own switches for these say.
+    update : {"paper", "adaboost"}, default="paper"
+        What queries weigh in the next round:
+
+        - "paper": :math:`P_{t+1}(q) \propto e^{-E(f_t, q)}`, by the combined model;
+        - "adaboost": :math:`P_{t+1}(q) \propto P_t(q)\, e^{-\alpha_t E(h_t, q)}`, for which
+          :math:`\alpha_t` is the step that AdaBoost takes. The paper's weights differ little
+          between queries, so that the same feature is often chosen for ever; these find more
+          features, and did better on the sets in ``benchmarks/README.md``.
+    early_stopping : bool, default=False
+        Stop when `scoring` on validation queries no longer improves, and predict with the best
+        number of rounds.
+    scoring : str, metric or scorer, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
+        it or `sklearn_ltr.scorers.get_scorer` returns.
+    validation_fraction : float in (0, 1), default=0.1
+        Share of the queries held out for early stopping where no validation set is given to `fit`.
+    n_iter_no_change : int, default=10
+        Rounds without an improvement of more than `tol` after which to stop.
+    tol : float, default=1e-4
+    warm_start : bool, default=False
+        Continue an earlier fit up to `n_estimators` rounds.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the held-out queries; used only by early stopping.
+    verbose : int, default=0
+        Print a line each round if positive.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (`n_features_in_`,)
+        The sum of :math:`\alpha_t` of each feature; ``X @ coef_`` are the scores.
+    model_ : AdditiveModel
+        The features of the rounds with their :math:`\alpha_t`, ``model_.terms``.
+    n_iter_ : int
+        Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if
+        further rounds would change nothing: with ``update="paper"``, where the only feature chosen
+        so far is chosen again.
+    best_iteration_ : int
+        Rounds that `predict` uses: those of the best validation score with early stopping, else
+        all.
+    train_loss_ : ndarray of shape (`n_iter_`,)
+        The weighted mean of :math:`e^{-E(f_t, q)}` over the training queries, after each round. It
+        may rise.
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
+        `scoring` after each round, if there are validation queries.
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
+        Share of each feature in the sum of all :math:`|\alpha_t|`.
+    n_queries_ : int
+        Queries of positive weight, held-out ones included.
+    n_queries_skipped_ : int
+        Those of which every order is as good as any other, such as queries of one grade, and for
+        "ndcg" and "map" those without a relevant row.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Defined only if `X` had feature names that are all strings.
+
+    See Also
+    --------
+    LambdaMART : Boosts trees on the changes that swaps of rows make to a metric.
+    RankBoost : Boosts stumps on preference pairs.
+
+    Notes
+    -----
+    Nothing keeps the algorithm from choosing a feature again. With ``update="paper"`` one may well
+    be chosen for ever, and the ranking goes back to that of this feature alone. `early_stopping` is
+    then worth its cost.
+
+    A feature with :math:`E = 1` on all queries would have an infinite :math:`\alpha_t`. It gets
+    that of a mean of :math:`1 - 10^{-12}`, 14.2. For features that are low where rows are relevant,
+    give the negated columns, too, as the user guide shows.
+
+    The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
+    last bit.
+
+    References
+    ----------
+    .. [1] Xu, Li. "AdaRank: A Boosting Algorithm for Information Retrieval". SIGIR 2007.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import AdaRank
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = AdaRank(metric="map").fit(X, y, groups=groups)
+    >>> round(ranker.score(X, y, groups=groups), 1)
+    0.7
+    """
+
+    _allow_nan = False
+
+    def __init__(
+        self,
+        n_estimators=300,
+        *,
+        metric="ndcg@10",
+        update="paper",
+        early_stopping=False,
+        scoring="ndcg@10",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-4,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_estimators = n_estimators
+        self.metric = metric
+        self.update = update
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = refuses_negative_grades(self.metric)
+        return tags
+
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Finite, on scales that can be compared.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or no order of any query is better than another.
+        """
+        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val))
+
+    @property
+    def coef_(self):
+        """Coefficients of the features: ndarray of shape (`n_features_in_`,)."""
+        check_is_fitted(self)
+        coef = np.zeros(self.n_features_in_)
+        for alpha, h in self.model_.first(self.best_iteration_).terms:
+            coef[h.feature] += alpha
+        return coef
+
+    def _check_params(self):
+        super()._check_params()
+        metric = get_metric(self.metric)
+        if metric.label == DCG.label:
+            raise ValueError(
+                f"`metric` must have values between -1 and 1, which {metric.name} has not; take "
+                '"ndcg" or another metric.'
+            )
+        if self.update not in UPDATES:
+            raise ValueError(f"`update` must be one of {list(UPDATES)}; got {self.update!r}.")
+
+    def _learnable(self, data):
+        """Queries of which some order is better than another."""
+        metric = self._E()
+        metric.check_grades(data.y)
+        learnable = order_matters(metric, data.y, data.queries.offsets, self._n_threads())
+        if data.informative.any() and not learnable.any():
+            raise ValueError(f"{metric!r} is the same for every order of the rows of each query.")
+        return learnable
+
+    def _make_binner(self):
+        return Unbinned()
+
+    def _E(self):
+        """The metric to learn by, made such that it does not depend on the order of rows."""
+        metric = get_metric(self.metric)
+        return replace(metric, ties="average") if hasattr(metric, "ties") else metric
+
+    def _rounds(self, train):
+        """Figure 1 of the paper, algorithm AdaRank."""
+        E = QueryPerformance(self._E(), train)
+        if E.n_queries == 0:
+            return
+        E_of_features = E.of_columns(train.binned.X)
+        v = E.query_weight  # the paper has all alike
+        exponents = self._exponents(E, E_of_features, train.scores)
+        while True:
+            P = weights(v, exponents)  # P_t
+            phi = (E_of_features * P).sum(axis=1)  # sum of P_t(q) E(h, q), of each feature h
+            k = int(np.argmax(phi >= phi.max() - TIE * abs(phi.max())))
+            alpha = best_alpha(phi[k])
+            if alpha == 0 or self._is_all_of_the_model(k):
+                return  # nothing changes any more
+            h = Column(k, gain=abs(alpha))
+            train.scores += alpha * h.apply(train.binned)  # f_t
+            E_of_f = E(train.scores)
+            if self.update == "paper":
+                exponents = E_of_f
+            else:
+                exponents = exponents + alpha * E_of_features[k]
+            train.loss = np.average(np.exp(-E_of_f), weights=v)
+            yield [(alpha, h)]
+
+    def _exponents(self, E, E_of_features, scores):
+        """What the weights of the queries are to fall with, by the rounds of an earlier fit."""
+        exponents = np.zeros(E.n_queries)
+        if self.n_iter_ and self.update == "paper":
+            return E(scores)
+        for alpha, h in self.model_.terms:
+            exponents = exponents + alpha * E_of_features[h.feature]
+        return exponents
+
+    def _is_all_of_the_model(self, feature):
+        """Whether one more time the only feature so far leaves the ranking and the weights."""
+        return self.update == "paper" and {h.feature for _, h in self.model_.terms} == {feature}
+
+
+class QueryPerformance:
+    """What a metric says of scores, for each training query of which the order matters.
+
+    Parameters
+    ----------
+    metric : Metric
+    train : TrainingSet
+
+    Attributes
+    ----------
+    n_queries : int
+    query_weight : ndarray of shape (n_queries,)
+    """
+
+    def __init__(self, metric, train):
+        self._metric, self._train = metric, train
+        self._used = order_matters(metric, train.y, train.offsets, train.n_threads)
+        self.query_weight = train.query_weight[self._used]
+        self.n_queries = len(self.query_weight)
+
+    def __call__(self, scores):
+        """Values of the queries, of shape (n_queries,), for scores of shape (n_samples,)."""
+        y, offsets, n_threads = self._train.y, self._train.offsets, self._train.n_threads
+        return self._metric._values(y, scores, offsets, n_threads)[self._used]
+
+    def of_columns(self, X):
+        """Values of each column of X as scores: ndarray of shape (n_features, n_queries)."""
+        if hasattr(X, "tocsc"):
+            X = X.tocsc()
+        return np.array([self(column_of(X, k)) for k in range(X.shape[1])])
+
+
+def order_matters(metric, y, offsets, n_threads=1):
+    """Which queries have an order that is better than another: ndarray of bool."""
+    best, worst = (metric._values(y, scores, offsets, n_threads) for scores in (y, -y))
+    return best - worst > ROUNDING  # NaN is not
+
+
+def best_alpha(phi):
+    """alpha_t of a feature whose weighted performance is phi, capped where that is 1 or -1."""
+    return 0.5 * np.log(max(1 + phi, LEAST_LACK) / max(1 - phi, LEAST_LACK))
+
+
+def weights(v, exponents):
+    """v e^-exponents, as shares."""
+    P = v * np.exp(exponents.min() - exponents)
+    return P / P.sum()
