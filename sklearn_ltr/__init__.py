@@ -18,6 +18,7 @@ from sklearn_ltr.rankers import (
     RankBoost,
     RankCosine,
     RankNet,
+    RankSVM,
     RegressionRanker,
     SingleFeatureRanker,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "RankBoost",
     "RankCosine",
     "RankNet",
+    "RankSVM",
     "RegressionRanker",
     "SingleFeatureRanker",
 ]

@@ -17,6 +17,7 @@ from sklearn_ltr.rankers.quadratic_boosting import QuadraticBoosting
 from sklearn_ltr.rankers.rankboost import RankBoost
 from sklearn_ltr.rankers.rankcosine import RankCosine
 from sklearn_ltr.rankers.ranknet import RankNet
+from sklearn_ltr.rankers.ranksvm import RankSVM
 from sklearn_ltr.rankers.regression import RegressionRanker
 from sklearn_ltr.rankers.single_feature import SingleFeatureRanker
 
@@ -36,6 +37,7 @@ __all__ = [
     "RankBoost",
     "RankCosine",
     "RankNet",
+    "RankSVM",
     "RegressionRanker",
     "SingleFeatureRanker",
 ]

@@ -1,0 +1,369 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""RankSVM: a linear support vector machine on preference pairs."""
+
+import warnings
+from itertools import pairwise
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import norm
+from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_scalar
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from sklearn_ltr.base import LinearRanker, check_positive
+from sklearn_ltr.losses.squared_hinge import HingeSums
+
+LOSSES = ("squared_hinge", "hinge")
+
+# First half-width of the smoothed hinge: wide enough that no pair is outside of it at w = 0.
+WIDEST = 2.0
+
+# It is divided by this.
+NARROWING = 10.0
+
+# Newton's equations are solved to this relative error at least.
+LOOSEST = 0.5
+
+# A line search ends where the slope is this share of the first, or the step cannot be told from 0.
+FLAT = 0.1
+SAME_STEP = 1e-14
+
+# A line search first changes scores by at most this times their size.
+LONGEST = 10.0
+TINY = np.finfo(np.float64).tiny
+
+# Values differ by rounding only; the gradient still tells such points apart.
+SAME_VALUE = 1e-13
+
+
+class RankSVM(LinearRanker):
+    r"""Linear support vector machine on preference pairs.
+
+    Minimises
+
+    .. math:: F(w) = \frac12 |w|^2 + \frac{C}{\sum_q v_q} \sum_q \frac{v_q}{|P_q|}
+              \sum_{(i, j) \in P_q} \ell\bigl(1 - w \cdot (x_i - x_j)\bigr)
+
+    over the pairs :math:`P_q` of rows of query q of which :math:`x_i` has the higher grade [1]_,
+    with query weights :math:`v_q`. :math:`\ell(m)` is :math:`\max(0, m)^2` or :math:`\max(0, m)`.
+    Each query counts the same, however many pairs it has. Pairs are never listed: a query of n rows
+    takes O(n log n), for any number of grades, and memory is linear in the rows.
+
+    Read more in the :ref:`User Guide <ranksvm>`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        What the mean loss of a query weighs against :math:`\frac12 |w|^2`; positive. It is
+        divided by the number of queries, not by that of pairs as well, so that the same value
+        serves for few and many queries.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        "squared_hinge" is faster [2]_; "hinge" is the original RankSVM.
+    tol : float, default=1e-6
+        :math:`F(w)` exceeds its minimum by at most this times :math:`F(w)`; positive. For the hinge
+        less than 1e-8 is hardly within the precision of numbers.
+    max_iter : int, default=1000
+        Most Newton steps.
+    n_jobs : int or None, default=None
+        Threads of the sums over pairs; None is 1 unless in a `joblib.parallel_config` context, -1
+        is all processors. The model does not depend on it.
+    verbose : int, default=0
+        Print a line each step if positive.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (`n_features_in_`,)
+        Weights of the features, :math:`w`.
+    n_iter_ : int
+        Newton steps.
+    n_queries_ : int
+        Queries of positive weight.
+    n_queries_skipped_ : int
+        Those of one grade or one row, which hold no preference. They are not in any sum above.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Defined only if `X` had feature names that are all strings.
+
+    Notes
+    -----
+    **Squared hinge.** :math:`F` is minimised by truncated Newton [2]_: conjugate gradients find the
+    direction, and a line search goes close to the minimum along it. The value and the gradient take
+    a sort of the scores and two sweeps with a Fenwick tree over the grades; products with the
+    Hessian reuse that order, and the line search needs no products with `X`.
+
+    **Hinge.** :math:`\max(0, m)` is replaced by
+    :math:`\bigl((m + h)_+^2 - (m - h)_+^2\bigr) / (4 h)`, which exceeds it by at most h/4, and only
+    where :math:`|m| < h`. h is 2 at first and is divided by ten, each time from the last solution,
+    until `tol` is reached.
+
+    **Stopping.** With the slopes :math:`\alpha_p` of the (smoothed) loss at each pair as a feasible
+    point of the dual problem, the duality gap is :math:`\frac12 |\nabla F(w)|^2`, plus
+    :math:`h \sum_p c_p \alpha_p (1 - \alpha_p)` for the hinge with pair costs :math:`c_p`. It is
+    what `tol` bounds. Since :math:`F` is strongly convex, :math:`w` is off by at most the root of
+    twice the gap; it is usually much closer.
+
+    There is no intercept: pairs would not see it. Neither do they see a part that the rows of a
+    query have in common; dense columns are centred within queries for the computation, so that
+    such a part takes no digits. Features are scaled internally, but only to speed the solver up:
+    the penalty is on :math:`w` in the given units, so scale the features as for any linear model.
+
+    The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
+    last bit.
+
+    References
+    ----------
+    .. [1] Joachims. "Optimizing Search Engines Using Clickthrough Data". KDD 2002.
+    .. [2] Chapelle, Keerthi. "Efficient Algorithms for Ranking with SVMs". Information Retrieval
+       13, 2010.
+
+    Examples
+    --------
+    >>> from sklearn_ltr import RankSVM
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = RankSVM().fit(X, y, groups=groups)
+    >>> round(ranker.score(X, y, groups=groups), 1)
+    0.8
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        loss="squared_hinge",
+        tol=1e-6,
+        max_iter=1000,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y, groups=None, query_weight=None):
+        """Fit to graded rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Finite.
+        y : array-like of shape (n_samples,)
+            Grades; only their order matters.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row; None takes all rows as one query, and warns.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query, constant within a query; only their ratios matter.
+
+        Returns
+        -------
+        self : RankSVM
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an argument is not as described, or no query has two grades.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` steps, or the precision of numbers, do not suffice for `tol`.
+        """
+        self._check_params()
+        data = self._validate_training_data(X, y, groups, query_weight)
+        data = data.select(data.informative)
+        offsets, v = data.queries.offsets, data.query_weight
+        X, variance = _design(data.X[data.queries.order], offsets)
+        cost = self.C * v / v.sum()
+        # About the diagonal of the Hessian where all pairs are active, which also takes care of
+        # constant columns.
+        scale = np.sqrt(1 + 4 * self.C * variance)
+        u, h, self.n_iter_ = np.zeros(X.shape[1]), WIDEST, 0
+        gap, best = np.inf, None
+        while best is None or h > self.tol / (4 * NARROWING):
+            half_width = None if self.loss == "squared_hinge" else h
+            F = _Primal(X, data.y, offsets, cost, scale, half_width, u, self._n_threads())
+            self._minimise(F)
+            u, h = F.u, h / NARROWING
+            if F.gap + F.smoothing_gap() >= gap:  # the precision of numbers is reached
+                break
+            gap, best = F.gap + F.smoothing_gap(), F
+            # At the minimum, the smoothing's part of the gap is at most 2 h F(w).
+            if gap <= self.tol * F.value or half_width is None:
+                break
+        if gap > self.tol * best.value:
+            warnings.warn(
+                f"RankSVM stopped after {self.n_iter_} steps with F(w) = {best.value:.6g}, which "
+                f"may exceed the minimum by {gap:.2g}. Scale the features, lower C, or raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.coef_ = best.u / scale
+        return self
+
+    def _check_params(self):
+        check_positive(self.C, "C")
+        check_positive(self.tol, "tol")
+        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        if self.loss not in LOSSES:
+            raise ValueError(f"`loss` must be one of {list(LOSSES)}; got {self.loss!r}.")
+
+    def _minimise(self, F):
+        """Newton's method until half of what `tol` allows is left."""
+        first = norm(F.gradient)
+        while F.gap > self.tol / 2 * F.value and self.n_iter_ < self.max_iter:
+            # Loosely at first, so that few products are spent far from the minimum.
+            size = norm(F.gradient)
+            forcing = min(LOOSEST, np.sqrt(size / first))
+            direction, _ = cg(F.hessian(), -F.gradient, atol=forcing * size)
+            if not F.advance(direction):  # the precision of numbers is reached
+                break
+            self.n_iter_ += 1
+            if self.verbose:
+                print(f"RankSVM: F(w) = {F.value:.9g}, duality gap {F.gap:.2g}{F.label}")
+
+
+class _Primal:
+    """F as a function of u = scale * w, for the squared hinge or the smoothed hinge, and a point u.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float64
+        Rows grouped by query.
+    y : ndarray of shape (n_samples,)
+    offsets : ndarray of shape (n_queries + 1,)
+        Of queries that all have pairs.
+    cost : ndarray of shape (n_queries,)
+        What the mean loss of each query's pairs is multiplied with.
+    scale : ndarray of shape (n_features,)
+    half_width : float or None
+        Of the smoothed hinge; None is the squared hinge.
+    u : ndarray of shape (n_features,)
+    n_threads : int
+
+    Attributes
+    ----------
+    u : ndarray of shape (n_features,)
+    value : float
+    gradient : ndarray of shape (n_features,)
+    gap : float
+        By how much the value may exceed the minimum, at most.
+    label : str
+        For messages.
+    """
+
+    def __init__(self, X, y, offsets, cost, scale, half_width, u, n_threads):
+        self._X, self._offsets, self._scale, self._h = X, offsets, scale, half_width
+        h = half_width
+        # Either loss is a sum of m^2 / 2 with other margins.
+        terms = [(2.0, 1.0)] if h is None else [(0.5 / h, 1 + h), (-0.5 / h, 1 - h)]
+        self._terms = [(factor, HingeSums(y, offsets, tau, n_threads)) for factor, tau in terms]
+        n_pairs = np.add.reduceat(self._terms[0][1].degree, offsets[:-1]) / 2
+        self._cost = cost / n_pairs
+        self._cost_of_row = np.repeat(self._cost, np.diff(offsets))
+        self.label = "" if h is None else f", smoothed by {h:.2g}"
+        scores = X @ (u / scale)
+        self._move(u, scores, self._evaluate(scores))
+
+    def hessian(self):
+        """The Hessian, a LinearOperator."""
+        n_features = len(self.u)
+        return LinearOperator((n_features, n_features), matvec=self._product, dtype=np.float64)
+
+    def advance(self, direction):
+        """Move close to the minimum along a direction; returns whether that was any use.
+
+        Newton's method between bounds. It needs scores only, no products with X.
+        """
+        w, p = self.u / self._scale, direction / self._scale
+        z = self._X @ p
+        slope_at_0 = self.gradient @ direction
+        # Not so far at once that margins of 1 drown in rounding.
+        longest = LONGEST * (1 + np.abs(self._scores).max())
+        s, low, high = min(1.0, longest / max(np.abs(z).max(), TINY)), 0.0, np.inf
+        while high - low > SAME_STEP * s:
+            scores = self._scores + s * z
+            at = self._evaluate(scores)
+            slope = (w + s * p) @ p + self._of_rows(a.gradient for a in at) @ z
+            flat = abs(slope) <= FLAT * abs(slope_at_0)
+            if flat and self._value(w + s * p, at) <= (1 + SAME_VALUE) * self.value:
+                before = self.value, self.gap
+                self._move(self.u + s * direction, scores, at)
+                return self.value < before[0] or self.gap < before[1]
+            low, high = (s, high) if slope < 0 else (low, s)
+            s -= slope / (p @ p + self._of_rows(a.product(z) for a in at) @ z)
+            if not low < s < high:
+                s = 2 * low if high == np.inf else (low + high) / 2
+        return False
+
+    def smoothing_gap(self):
+        """By how much the minimum may exceed that with the hinge itself, at most."""
+        if self._h is None:
+            return 0.0
+        h = self._h
+        wide, narrow = self._at
+        # Sums of (m + h)_+ and (m - h)_+, from those of their squares by Euler's rule.
+        slopes = [
+            (2 * at.value - np.add.reduceat(self._scores * at.gradient, self._offsets[:-1])) / tau
+            for at, tau in ((wide, 1 + h), (narrow, 1 - h))
+        ]
+        return self._cost @ (sum(slopes) / 2 - (wide.value - narrow.value) / (2 * h))
+
+    def _product(self, direction):
+        w = direction / self._scale
+        z = self._X @ w
+        return (w + self._X.T @ self._of_rows(at.product(z) for at in self._at)) / self._scale
+
+    def _move(self, u, scores, at):
+        w = u / self._scale
+        gradient = w + self._X.T @ self._of_rows(a.gradient for a in at)
+        self.u, self._scores, self._at = u, scores, at
+        self.value, self.gradient = self._value(w, at), gradient / self._scale
+        self.gap = gradient @ gradient / 2
+
+    def _evaluate(self, scores):
+        return [sums(scores) for _, sums in self._terms]
+
+    def _value(self, w, at):
+        values = (factor * a.value for (factor, _), a in zip(self._terms, at, strict=True))
+        return w @ w / 2 + self._cost @ sum(values)
+
+    def _of_rows(self, arrays):
+        """An array of each term, of one entry a row: their weighted sum."""
+        terms = zip(self._terms, arrays, strict=True)
+        return self._cost_of_row * sum(factor * array for (factor, _), array in terms)
+
+
+def _design(X, offsets):
+    """Rows to compute with, and variances of the columns within queries, or at least their size.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Rows grouped by query; overwritten.
+    offsets : ndarray of shape (n_queries + 1,)
+
+    Returns
+    -------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float64
+    variance : ndarray of shape (n_features,)
+    """
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return X, mean_variance_axis(X, axis=0)[1]
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    squares = np.zeros(X.shape[1])
+    for start, stop in pairwise(offsets):
+        rows = X[start:stop]
+        rows -= rows.mean(axis=0)
+        squares += np.einsum("ij,ij->j", rows, rows)
+    return X, squares / X.shape[0]
