@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import VotingRegressor
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.inspection import partial_dependence, permutation_importance
@@ -25,12 +26,13 @@ from sklearn.model_selection import (
     cross_val_score,
     cross_validate,
 )
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.pipeline import Pipeline, make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from sklearn_ltr import MPBoost, boosting
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.metrics import average_precision_score
+from sklearn_ltr.preprocessing import QueryScaler
 from sklearn_ltr.scorers import get_scorer
 
 GRID = {"mpboost__distance": ["linear", "binary"], "mpboost__n_estimators": [2, 6]}
@@ -448,3 +450,194 @@ def test_voting(data):
     np.testing.assert_allclose(fitted.predict(X), (few + 3 * many) / 4, rtol=1e-12)
     score = get_scorer("ndcg@10")(fitted, X, y, groups)
     assert score == pytest.approx(mean_ndcg(y, fitted.predict(X), groups), rel=1e-12)
+
+
+# --- QueryScaler, whose transform needs the ids, too ---------------------------------------------
+
+
+def scale_by_hand(X, groups):
+    scaled = np.empty_like(X)
+    for query in np.unique(groups):
+        x = X[groups == query]
+        span = x.max(axis=0) - x.min(axis=0)
+        scaled[groups == query] = (x - x.min(axis=0)) / np.where(span == 0, 1, span)
+    return scaled
+
+
+def scaling_pipeline(**params):
+    return make_pipeline(QueryScaler(), MPBoost(**params))
+
+
+def scale_and_fit_by_hand(params, X, y, groups, query_weight=None):
+    """Scale within queries and boost; returns a function from X and groups to scores."""
+    ranker = MPBoost(**{name.removeprefix("mpboost__"): value for name, value in params.items()})
+    ranker.fit(scale_by_hand(X, groups), y, groups=groups, query_weight=query_weight)
+    return lambda X, groups: ranker.predict(scale_by_hand(X, groups))
+
+
+def scaled_search_by_hand(grid, n_folds, X, y, groups):
+    means = []
+    for params in ParameterGrid(grid):
+        scores = []
+        for train, test in GroupKFold(n_folds).split(X, y, groups):
+            predict = scale_and_fit_by_hand(params, X[train], y[train], groups[train])
+            scores.append(mean_ndcg(y[test], predict(X[test], groups[test]), groups[test]))
+        means.append(np.mean(scores))
+    return np.array(means)
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("scoring", [get_scorer("ndcg@10"), None], ids=["scorer", "default"])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_search_with_scaled_queries_equals_a_loop(n_jobs, scoring, data):
+    X, y, groups = data
+    search = GridSearchCV(
+        scaling_pipeline(),
+        GRID,
+        cv=GroupKFold(3),
+        scoring=scoring,
+        n_jobs=n_jobs,
+        error_score="raise",
+    ).fit(X, y, groups=groups)
+    expected = scaled_search_by_hand(GRID, 3, X, y, groups)
+    assert len(set(expected)) == 4
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=1e-12)
+
+    scores = scale_and_fit_by_hand(search.best_params_, X, y, groups)(X, groups)
+    np.testing.assert_array_equal(search.best_estimator_.predict(X, groups=groups), scores)
+    refitted = mean_ndcg(y, scores, groups)
+    assert search.score(X, y, groups=groups) == pytest.approx(refitted, rel=1e-12)
+    assert search.best_estimator_.score(X, y, groups=groups) == pytest.approx(refitted, rel=1e-12)
+    # The scorer unwraps the search, whose own predict takes no groups.
+    assert get_scorer("ndcg@10")(search, X, y, groups) == pytest.approx(refitted, rel=1e-12)
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("scoring", [get_scorer("ndcg@10"), None], ids=["scorer", "default"])
+def test_nested_search_with_scaled_queries_equals_a_nested_loop(scoring, data):
+    X, y, groups = data
+    grid = {"mpboost__n_estimators": [1, 8]}
+    search = GridSearchCV(
+        scaling_pipeline(), grid, cv=GroupKFold(2), scoring=scoring, error_score="raise"
+    )
+    expected = []
+    for train, test in GroupKFold(3).split(X, y, groups):
+        means = scaled_search_by_hand(grid, 2, X[train], y[train], groups[train])
+        best = list(ParameterGrid(grid))[means.argmax()]
+        predict = scale_and_fit_by_hand(best, X[train], y[train], groups[train])
+        expected.append(mean_ndcg(y[test], predict(X[test], groups[test]), groups[test]))
+    for outer in (scoring, None):
+        scores = cross_val_score(
+            search,
+            X,
+            y,
+            cv=GroupKFold(3),
+            scoring=outer,
+            params={"groups": groups},
+            error_score="raise",
+        )
+        np.testing.assert_allclose(scores, expected, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("routing")
+def test_scaling_before_the_split_gives_the_same(data):
+    """A query is scaled by itself, so that nothing leaks from the test queries."""
+    X, y, groups = data
+    inside = cross_val_score(
+        scaling_pipeline(n_estimators=5), X, y, cv=GroupKFold(3), params={"groups": groups}
+    )
+    scaled = QueryScaler().fit_transform(X, groups=groups)
+    outside = cross_val_score(
+        MPBoost(n_estimators=5), scaled, y, cv=GroupKFold(3), params={"groups": groups}
+    )
+    np.testing.assert_array_equal(inside, outside)
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("kind", ["columns", "union"])
+def test_scaling_of_some_columns(kind, data):
+    X, y, groups = data
+    if kind == "columns":
+        features = make_column_transformer(
+            (QueryScaler(), [1, 3, 4]), (StandardScaler(), [0]), ("passthrough", [2, 5])
+        )
+    else:
+        features = make_union(QueryScaler(), StandardScaler())
+    fitted = make_pipeline(features, MPBoost(n_estimators=5)).fit(X, y, groups=groups)
+
+    scaled, standard = scale_by_hand(X, groups), StandardScaler().fit_transform(X)
+    if kind == "columns":
+        expected = np.column_stack([scaled[:, [1, 3, 4]], standard[:, 0], X[:, [2, 5]]])
+    else:
+        expected = np.column_stack([scaled, standard])
+    by_hand = MPBoost(n_estimators=5).fit(expected, y, groups=groups).predict(expected)
+    np.testing.assert_allclose(fitted[0].transform(X, groups=groups), expected, rtol=1e-12)
+    np.testing.assert_array_equal(fitted.predict(X, groups=groups), by_hand)
+    score = pytest.approx(mean_ndcg(y, by_hand, groups), rel=1e-12)
+    assert fitted.score(X, y, groups=groups) == score
+    assert get_scorer("ndcg@10")(fitted, X, y, groups) == score
+
+
+ONE_QUERY = r"`groups` is None.* reach transform .*enable_metadata_routing=True"
+
+
+@pytest.mark.usefixtures("routing")
+def test_where_ids_do_not_reach_the_scaler_it_warns(data):
+    """Case 8 for `search.predict`, `cross_val_predict` and voting: they carry no groups."""
+    X, y, groups = data
+    ranker = scaling_pipeline(n_estimators=5)
+    search = GridSearchCV(ranker, {}, cv=GroupKFold(3)).fit(X, y, groups=groups)
+    one_query = MinMaxScaler().fit_transform(X)
+    with pytest.warns(UserWarning, match=ONE_QUERY) as record:
+        scores = search.predict(X)
+    assert [warning.filename for warning in record] == [__file__]
+    np.testing.assert_array_equal(scores, search.best_estimator_[-1].predict(one_query))
+    with pytest.raises(TypeError, match="groups"):
+        search.predict(X, groups=groups)
+    with pytest.warns(UserWarning, match=ONE_QUERY):
+        cross_val_predict(ranker, X, y, cv=GroupKFold(3), params={"groups": groups})
+    voting = VotingRegressor([("a", ranker), ("b", MPBoost(n_estimators=2))])
+    voting.fit(X, y, groups=groups)
+    with pytest.warns(UserWarning, match=ONE_QUERY):
+        voting.predict(X)
+
+
+def test_scaling_without_routing(data):
+    """A pipeline refuses groups, and a search warns where they do not arrive."""
+    X, y, groups = data
+    with pytest.raises(ValueError, match="does not accept the groups parameter"):
+        scaling_pipeline().fit(X, y, groups=groups)
+    search = GridSearchCV(scaling_pipeline(n_estimators=2), {}, cv=GroupKFold(3))
+    with pytest.warns(UserWarning, match="`groups` is None") as record:
+        search.fit(X, y, groups=groups)
+    methods = {str(warning.message).split(" reach ")[1].split()[0] for warning in record}
+    assert methods == {"fit", "transform", "score"}
+    # The step by itself, without a pipeline, needs no routing.
+    scaled = QueryScaler().fit_transform(X, groups=groups)
+    np.testing.assert_allclose(scaled, scale_by_hand(X, groups), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("routing")
+def test_validation_set_cannot_be_scaled_in_a_pipeline(with_validation):
+    """`transform_input` hands the groups of the training rows on with X_val."""
+    (X, y, groups), (X_val, y_val, groups_val) = with_validation
+    ranker = MPBoost(**STOPPING).set_fit_request(X_val=True, y_val=True, groups_val=True)
+    steps = [("scale", QueryScaler()), ("rank", ranker)]
+    validation = {"y_val": y_val, "groups_val": groups_val}
+    message = f"`groups` has {len(y)} entries but there are {len(y_val)} rows"
+    with pytest.raises(ValueError, match=message):
+        Pipeline(steps, transform_input=["X_val"]).fit(
+            X, y, groups=groups, X_val=X_val, **validation
+        )
+    # Scaling before the pipeline is as good.
+    scaled, scaled_val = scale_by_hand(X, groups), scale_by_hand(X_val, groups_val)
+    expected = MPBoost(**STOPPING).fit(scaled, y, groups=groups, X_val=scaled_val, **validation)
+    scaler = QueryScaler()
+    fitted = Pipeline(steps[1:]).fit(
+        scaler.fit_transform(X, groups=groups),
+        y,
+        groups=groups,
+        X_val=scaler.transform(X_val, groups=groups_val),
+        **validation,
+    )
+    np.testing.assert_array_equal(fitted[-1].validation_score_, expected.validation_score_)
