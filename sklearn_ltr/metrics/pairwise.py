@@ -60,9 +60,10 @@ def misordering_rate(y_true, y_score, groups=None, *, ties="average", query_weig
 
     Notes
     -----
-    The paper counts pairs and leaves the number of them, |I|, to Theorem 1, whose weights are
-    1/|I|; it counts (i, j) and (j, i), which cancels. It says nothing of queries: its pairs, like
-    these, are within them. With ``ties="wrong"`` this is the rate that ``MPBoost().bound_`` bounds.
+    The paper counts pairs and leaves their number, :math:`|I|`, to Theorem 1, whose weights are
+    :math:`1 / |I|`; it counts (i, j) and (j, i), which cancels. It says nothing of queries: its
+    pairs, like these, are within them. With ``ties="wrong"`` this is the rate that
+    ``MPBoost().bound_`` bounds.
 
     References
     ----------

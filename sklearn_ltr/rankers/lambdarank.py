@@ -63,7 +63,7 @@ class LambdaRank(ScoreFunctionRanker):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (`n_features_in_`,)
         Weight of each feature; of a linear function only.
     coefs_ : list of ndarrays
         Weights of the layers, of shape (inputs, outputs). The last has one output.
@@ -74,9 +74,9 @@ class LambdaRank(ScoreFunctionRanker):
     best_iteration_ : int
         The iteration whose weights `predict` uses: the one with the best validation score if
         `early_stopping`, else the last.
-    train_loss_ : ndarray of shape (n_iter_,)
+    train_loss_ : ndarray of shape (`n_iter_`,)
         1 minus the mean of the metric, with the penalty, during each iteration.
-    validation_score_ : ndarray of shape (n_iter_,)
+    validation_score_ : ndarray of shape (`n_iter_`,)
         Score of the validation queries after each iteration; empty without such queries.
     grades_ : ndarray
         Distinct grades seen in `fit`, ascending.

@@ -61,7 +61,7 @@ class ListNet(ScoreFunctionRanker):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (`n_features_in_`,)
         Weight of each feature; of a linear function only.
     coefs_ : list of ndarrays
         Weights of the layers, of shape (inputs, outputs). The last has one output.
@@ -72,9 +72,9 @@ class ListNet(ScoreFunctionRanker):
     best_iteration_ : int
         The iteration whose weights `predict` uses: the one with the best validation score if
         `early_stopping`, else the last.
-    train_loss_ : ndarray of shape (n_iter_,)
+    train_loss_ : ndarray of shape (`n_iter_`,)
         Mean loss of a query with the penalty, after each iteration; of Adam, during it.
-    validation_score_ : ndarray of shape (n_iter_,)
+    validation_score_ : ndarray of shape (`n_iter_`,)
         Score of the validation queries after each iteration; empty without such queries.
     grades_ : ndarray
         Distinct grades seen in `fit`, ascending.
