@@ -32,13 +32,13 @@ class LambdaRank(ScoreFunctionRanker):
         one output.
     activation : {"tanh", "logistic", "relu"}, default="tanh"
         Function of the hidden units.
-    alpha : float, default=1e-3
+    alpha : float, default=1e-4
         Strength of the penalty, not negative: this times half the sum of the squared weights is
         added to the mean loss of a query. The weights are those of the features as given: put
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
     learning_rate_init : float, default=0.01
         Step size of Adam.
-    batch_size : int, default=32
+    batch_size : int, default=8
         Queries of each batch of Adam.
     max_iter : int, default=100
         How often to go through all queries.
@@ -119,9 +119,9 @@ class LambdaRank(ScoreFunctionRanker):
         metric="ndcg@10",
         hidden_layer_sizes=(),
         activation="tanh",
-        alpha=1e-3,
+        alpha=1e-4,
         learning_rate_init=0.01,
-        batch_size=32,
+        batch_size=8,
         max_iter=100,
         tol=1e-4,
         early_stopping=False,

@@ -34,7 +34,7 @@ class ListMLE(ScoreFunctionRanker):
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
     learning_rate_init : float, default=0.01
         Step size of Adam.
-    batch_size : int, default=32
+    batch_size : int, default=8
         Queries of each batch of Adam.
     max_iter : int, default=200
         Iterations of L-BFGS at most, or how often Adam goes through all queries.
@@ -121,7 +121,7 @@ class ListMLE(ScoreFunctionRanker):
         solver="auto",
         alpha=0.1,
         learning_rate_init=0.01,
-        batch_size=32,
+        batch_size=8,
         max_iter=200,
         tol=1e-4,
         early_stopping=False,

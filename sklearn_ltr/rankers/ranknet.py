@@ -30,13 +30,13 @@ class RankNet(ScoreFunctionRanker):
         "lbfgs" minimises the loss of all queries at once and draws nothing at random if the
         function is linear; "adam" takes small batches of queries in turn. "auto" is the first for
         linear functions, the second for nets.
-    alpha : float, default=1e-3
+    alpha : float, default=1e-4
         Strength of the penalty, not negative: this times half the sum of the squared weights is
         added to the mean loss of a query. The weights are those of the features as given: put
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
     learning_rate_init : float, default=0.01
         Step size of Adam.
-    batch_size : int, default=32
+    batch_size : int, default=8
         Queries of each batch of Adam.
     max_iter : int, default=200
         Iterations of L-BFGS at most, or how often Adam goes through all queries.
@@ -121,9 +121,9 @@ class RankNet(ScoreFunctionRanker):
         hidden_layer_sizes=(),
         activation="tanh",
         solver="auto",
-        alpha=1e-3,
+        alpha=1e-4,
         learning_rate_init=0.01,
-        batch_size=32,
+        batch_size=8,
         max_iter=200,
         tol=1e-4,
         early_stopping=False,
