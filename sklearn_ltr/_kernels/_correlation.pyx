@@ -11,69 +11,12 @@ from libc.stdint cimport int64_t
 from sklearn_ltr._kernels._ranking cimport Row, sort_rows
 
 
-cdef enum:
-    RUN = 8             # rows put in order by insertion before the runs are merged
-
-
-cdef int64_t sort_and_count(
-    double[::1] values,     # INOUT, those to sort are values[:n]; the second half is scratch
-    Py_ssize_t n,
-) noexcept nogil:
-    """Sort in descending order; the number of pairs of which the smaller stood first."""
-    cdef Py_ssize_t spare = values.shape[0] // 2, source = 0, target = spare, width = RUN
-    cdef Py_ssize_t low = 0, i, j, left, middle, right, high
-    cdef int64_t wrong = 0
-    cdef bint take_right
-    cdef double value
-    while low < n:
-        for i in range(low + 1, min(low + RUN, n)):
-            value = values[i]
-            j = i
-            while j > low and values[j - 1] < value:
-                values[j] = values[j - 1]
-                j -= 1
-            values[j] = value
-            wrong += i - j
-        low += RUN
-    while width < n:
-        low = 0
-        while low < n:
-            left = source + low
-            middle = right = source + min(low + width, n)
-            high = source + min(low + 2 * width, n)
-            i = target + low
-            while left < middle and right < high:
-                # Without a branch, which would be mispredicted every other time.
-                take_right = values[right] > values[left]
-                values[i] = values[right if take_right else left]
-                wrong += take_right * (middle - left)
-                right += take_right
-                left += not take_right
-                i += 1
-            while left < middle:
-                values[i] = values[left]
-                left += 1
-                i += 1
-            while right < high:
-                values[i] = values[right]
-                right += 1
-                i += 1
-            low += 2 * width
-        source, target = target, source
-        width *= 2
-    if source == spare:
-        for i in range(n):
-            values[i] = values[spare + i]
-    return wrong
-
-
 cdef void query_pairs(
     const double[::1] y,            # IN
     const double[::1] scores,       # IN
     Py_ssize_t start,
     Py_ssize_t n,
     Row[::1] work,                  # OUT, scratch
-    double[::1] grades,             # OUT, scratch
     int64_t[:] counts,              # OUT, pairs of different grades; those wrong; those tied
 ) noexcept nogil:
     cdef Py_ssize_t i
@@ -91,11 +34,13 @@ cdef void query_pairs(
         tied += same_score - same_grade
         same_score += 1
         same_grade += 1
-        grades[i] = -work[i].tie
-    counts[1] = sort_and_count(grades, n)
+    for i in range(n):
+        work[i].score = -work[i].tie
+        work[i].tie = 0
+    counts[1] = sort_rows(work, n)
     same_grade = 0
     for i in range(1, n):
-        same_grade = same_grade + 1 if grades[i] == grades[i - 1] else 0
+        same_grade = same_grade + 1 if work[i].score == work[i - 1].score else 0
         pairs -= same_grade
     counts[0] = pairs
     counts[2] = tied
@@ -107,7 +52,6 @@ def count_pairs(
     const Py_ssize_t[::1] offsets,      # IN
     int n_threads,
     Row[::1] work,                      # OUT, scratch, twice the longest query for each thread
-    double[::1] grades,                 # OUT, scratch, as long
     int64_t[:, ::1] counts,             # OUT, (n_queries, 3)
 ):
     """Pairs of different grades of each query: all, those in the wrong order, those tied."""
@@ -116,7 +60,6 @@ def count_pairs(
         query_pairs(
             y, scores, offsets[q], offsets[q + 1] - offsets[q],
             work[threadid() * share:(threadid() + 1) * share],
-            grades[threadid() * share:(threadid() + 1) * share],
             counts[q],
         )
 

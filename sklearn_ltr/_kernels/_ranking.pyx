@@ -10,6 +10,7 @@ rows, close to O(n) where the cut-off is small.
 
 from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
 
 
 cdef enum Ties:     # the order of `_per_query.TIES`
@@ -30,13 +31,17 @@ cdef inline bint precedes(const Row* a, const Row* b) noexcept nogil:
     return (a.score > b.score) | ((a.score == b.score) & (a.tie < b.tie))
 
 
-cdef void sort_rows(
+cdef int64_t sort_rows(
     Row[::1] work,          # IN, OUT, the rows are work[:n]; the second half of work is scratch
     Py_ssize_t n,
 ) noexcept nogil:
-    """Merge sort, whose time depends little on the order of the rows and on ties."""
+    """Sort, and return how many pairs of rows were in the wrong order.
+
+    By merging, whose time depends little on the order of the rows and on ties.
+    """
     cdef Py_ssize_t spare = work.shape[0] // 2, source = 0, target = spare, width = RUN
     cdef Py_ssize_t low = 0, i, j, left, middle, right, high
+    cdef int64_t wrong = 0
     cdef bint take_right
     cdef Row row
     while low < n:
@@ -47,6 +52,7 @@ cdef void sort_rows(
                 work[j] = work[j - 1]
                 j -= 1
             work[j] = row
+            wrong += i - j
         low += RUN
     while width < n:
         low = 0
@@ -58,6 +64,7 @@ cdef void sort_rows(
             while left < middle and right < high:
                 take_right = precedes(&work[right], &work[left])
                 work[i] = work[right if take_right else left]
+                wrong += take_right * (middle - left)
                 right += take_right
                 left += not take_right
                 i += 1
@@ -75,6 +82,7 @@ cdef void sort_rows(
     if source == spare:
         for i in range(n):
             work[i] = work[spare + i]
+    return wrong
 
 
 cdef Py_ssize_t keep_top(

@@ -47,7 +47,7 @@ def count_pairs(y_true, y_score, offsets, n_threads=1):
     """
     work = np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=RANKED_ROW)
     counts = np.empty((len(offsets) - 1, 3), dtype=np.int64)
-    _correlation.count_pairs(y_true, y_score, offsets, n_threads, work, np.empty(len(work)), counts)
+    _correlation.count_pairs(y_true, y_score, offsets, n_threads, work, counts)
     return tuple(counts.T)
 
 
