@@ -22,14 +22,16 @@ class LambdaRank(ScoreFunctionRanker):
     added to row i and taken from row j. They are those of no loss in particular, and followed by
     Adam.
 
+    Read more in the :ref:`User Guide <lambdarank>`.
+
     Parameters
     ----------
-    metric : str or Metric, default="ndcg@10"
-        What to improve: NDCG, average precision ("map") or reciprocal rank ("mrr"), with or without
-        a cut-off.
     hidden_layer_sizes : int or sequence of int, default=()
         Units of each hidden layer. () is a linear function of the features; a net such as (10,) has
         one output.
+    metric : str or Metric, default="ndcg@10"
+        What to improve: NDCG, average precision ("map") or reciprocal rank ("mrr"), with or without
+        a cut-off.
     activation : {"tanh", "logistic", "relu"}, default="tanh"
         Function of the hidden units.
     alpha : float, default=1e-4
@@ -116,8 +118,9 @@ class LambdaRank(ScoreFunctionRanker):
 
     def __init__(
         self,
-        metric="ndcg@10",
         hidden_layer_sizes=(),
+        *,
+        metric="ndcg@10",
         activation="tanh",
         alpha=1e-4,
         learning_rate_init=0.01,
@@ -132,8 +135,8 @@ class LambdaRank(ScoreFunctionRanker):
         random_state=None,
         verbose=0,
     ):
-        self.metric = metric
         self.hidden_layer_sizes = hidden_layer_sizes
+        self.metric = metric
         self.activation = activation
         self.alpha = alpha
         self.learning_rate_init = learning_rate_init

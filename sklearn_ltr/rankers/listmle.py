@@ -17,6 +17,8 @@ class ListMLE(ScoreFunctionRanker):
     over the rows i above the lowest grade, for grades y and scores s. ``ListMLE`` minimises its
     mean over the queries.
 
+    Read more in the :ref:`User Guide <listmle>`.
+
     Parameters
     ----------
     hidden_layer_sizes : int or sequence of int, default=()
@@ -117,6 +119,7 @@ class ListMLE(ScoreFunctionRanker):
     def __init__(
         self,
         hidden_layer_sizes=(),
+        *,
         activation="tanh",
         solver="auto",
         alpha=0.1,

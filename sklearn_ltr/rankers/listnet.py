@@ -15,14 +15,16 @@ class ListNet(ScoreFunctionRanker):
 
     for grades y and scores s. ``ListNet`` minimises its mean over the queries.
 
+    Read more in the :ref:`User Guide <listnet>`.
+
     Parameters
     ----------
-    temperature : float, default=1.0
-        T, positive: what grades are divided by before they become probabilities. The smaller, the
-        more the best rows alone matter. LETOR's ListNet tunes how grades map to scores, too.
     hidden_layer_sizes : int or sequence of int, default=()
         Units of each hidden layer. () is a linear function of the features; a net such as (10,) has
         one output.
+    temperature : float, default=1.0
+        T, positive: what grades are divided by before they become probabilities. The smaller, the
+        more the best rows alone matter. LETOR's ListNet tunes how grades map to scores, too.
     activation : {"tanh", "logistic", "relu"}, default="tanh"
         Function of the hidden units.
     solver : {"auto", "lbfgs", "adam"}, default="auto"
@@ -115,8 +117,9 @@ class ListNet(ScoreFunctionRanker):
 
     def __init__(
         self,
-        temperature=1.0,
         hidden_layer_sizes=(),
+        *,
+        temperature=1.0,
         activation="tanh",
         solver="auto",
         alpha=1e-4,
@@ -132,8 +135,8 @@ class ListNet(ScoreFunctionRanker):
         random_state=None,
         verbose=0,
     ):
-        self.temperature = temperature
         self.hidden_layer_sizes = hidden_layer_sizes
+        self.temperature = temperature
         self.activation = activation
         self.solver = solver
         self.alpha = alpha

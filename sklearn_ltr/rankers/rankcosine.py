@@ -16,14 +16,16 @@ class RankCosine(ScoreFunctionRanker):
     for grades y and scores s, from 0 to 1 whatever the query [1]_. ``RankCosine`` minimises its
     mean over the queries.
 
+    Read more in the :ref:`User Guide <rankcosine>`.
+
     Parameters
     ----------
-    center : bool, default=True
-        Subtract their means in the query from grades and scores: the cosine is then Pearson's
-        correlation. False is the paper's loss.
     hidden_layer_sizes : int or sequence of int, default=()
         Units of each hidden layer. () is a linear function of the features; a net such as (10,) has
         one output.
+    center : bool, default=True
+        Subtract their means in the query from grades and scores: the cosine is then Pearson's
+        correlation. False is the paper's loss.
     activation : {"tanh", "logistic", "relu"}, default="tanh"
         Function of the hidden units.
     solver : {"auto", "lbfgs", "adam"}, default="auto"
@@ -117,8 +119,9 @@ class RankCosine(ScoreFunctionRanker):
 
     def __init__(
         self,
-        center=True,
         hidden_layer_sizes=(),
+        *,
+        center=True,
         activation="tanh",
         solver="auto",
         alpha=1e-4,
@@ -134,8 +137,8 @@ class RankCosine(ScoreFunctionRanker):
         random_state=None,
         verbose=0,
     ):
-        self.center = center
         self.hidden_layer_sizes = hidden_layer_sizes
+        self.center = center
         self.activation = activation
         self.solver = solver
         self.alpha = alpha

@@ -19,6 +19,8 @@ class RankNet(ScoreFunctionRanker):
     for grades y and scores s: the cross entropy of the order of pairs that are certain [1]_.
     ``RankNet`` minimises its mean over the queries.
 
+    Read more in the :ref:`User Guide <ranknet>`.
+
     Parameters
     ----------
     hidden_layer_sizes : int or sequence of int, default=()
@@ -119,6 +121,7 @@ class RankNet(ScoreFunctionRanker):
     def __init__(
         self,
         hidden_layer_sizes=(),
+        *,
         activation="tanh",
         solver="auto",
         alpha=1e-4,
