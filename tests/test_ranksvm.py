@@ -173,6 +173,13 @@ def test_hinge_equals_general_solver(seed, C):
     assert np.linalg.norm(model.coef_ - w) <= np.sqrt(2 * 2e-6 * F) + 1e-6
 
 
+@pytest.mark.parametrize("seed", [32, 189, 582, 1463])
+def test_hinge_is_smoothed_no_more_than_rounding_allows(seed):
+    """Where values are differences of much larger sums, rounding must not look like a rise."""
+    X, y, groups = make(seed, n_queries=2)
+    assert_solved(RankSVM(C=30.0, loss="hinge").fit(X, y, groups), X, y, groups)
+
+
 @each_loss
 def test_equals_linear_svc_on_differences(loss):
     X, y, groups = make(3, n_queries=12)

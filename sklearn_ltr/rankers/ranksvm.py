@@ -192,13 +192,14 @@ class RankSVM(LinearRanker):
             half_width = None if self.loss == "squared_hinge" else h
             F = _Primal(X, data.y, offsets, cost, scale, half_width, u, self._n_threads())
             self._minimise(F)
-            u, h = F.u, h / NARROWING
-            if F.gap + F.smoothing_gap() >= gap:  # the precision of numbers is reached
+            smoothing = F.smoothing_gap()
+            if F.gap + smoothing >= gap:  # the precision of numbers is reached
                 break
-            gap, best = F.gap + F.smoothing_gap(), F
-            # At the minimum, the smoothing's part of the gap is at most 2 h F(w).
+            u, gap, best = F.u, F.gap + smoothing, F
             if gap <= self.tol * F.value or half_width is None:
                 break
+            # At the minimum, the smoothing's part of the gap is at most 2 h F(w).
+            h /= NARROWING
         if gap > self.tol * best.value:
             warnings.warn(
                 f"RankSVM stopped after {self.n_iter_} steps with F(w) = {best.value:.6g}, which "
@@ -295,7 +296,7 @@ class _Primal:
             at = self._evaluate(scores)
             slope = (w + s * p) @ p + self._of_rows(a.gradient for a in at) @ z
             flat = abs(slope) <= FLAT * abs(slope_at_0)
-            if flat and self._value(w + s * p, at) <= (1 + SAME_VALUE) * self.value:
+            if flat and self._value(w + s * p, at) <= self.value + self._rounding(at):
                 before = self.value, self.gap
                 self._move(self.u + s * direction, scores, at)
                 return self.value < before[0] or self.gap < before[1]
@@ -304,6 +305,13 @@ class _Primal:
             if not low < s < high:
                 s = 2 * low if high == np.inf else (low + high) / 2
         return False
+
+    def _rounding(self, at):
+        """How far rounding may move a value, which is a difference if the hinge is smoothed."""
+        terms = sum(
+            abs(f) * (self._cost @ a.value) for (f, _), a in zip(self._terms, at, strict=True)
+        )
+        return SAME_VALUE * (self.value + terms)
 
     def smoothing_gap(self):
         """By how much the minimum may exceed that with the hinge itself, at most."""
