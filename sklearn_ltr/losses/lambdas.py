@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_ltr._kernels import _lambdas, _ranking
 from sklearn_ltr.labels import check_gain, gains
-from sklearn_ltr.metrics._per_query import RANKED_ROW, run_kernel
+from sklearn_ltr.metrics._per_query import rows_to_rank, run_kernel
 from sklearn_ltr.metrics.dcg import NDCG, discounts_of
 from sklearn_ltr.metrics.precision import AveragePrecision
 from sklearn_ltr.metrics.reciprocal import ReciprocalRank
@@ -164,7 +164,7 @@ class LambdaGradients:
             query_norm,
             n_threads,
         )
-        self._work = np.empty(2 * n_threads * longest, dtype=RANKED_ROW)
+        self._work = rows_to_rank(offsets, n_threads)
         self._arrays = np.empty((n_threads, N_ARRAYS, longest))
         self.gradient, self.curvature = np.empty((2, len(y)))
 

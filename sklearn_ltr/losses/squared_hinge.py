@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sklearn_ltr._kernels import _hinge
+from sklearn_ltr.metrics._per_query import rows_to_rank
 
-ROW = np.dtype([("score", "f8"), ("tie", "f8"), ("value", "f8")])  # `Row` in _ranking.pxd
 NODE = np.dtype([(name, "f8") for name in ("at", "sum", "square", "count")])
 
 
@@ -120,7 +120,7 @@ class HingeSums:
         self._origin, self._tau = (y, 0.0) if margin == "grade" else (0.0, float(margin))
         self._offsets = offsets
         self._n_threads = n_threads
-        self._work = np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=ROW)
+        self._work = rows_to_rank(offsets, n_threads)
         self._nodes = np.empty(n_threads * (int(self._level.max()) + 1), dtype=NODE)
 
     def __call__(self, scores):

@@ -211,6 +211,11 @@ def check_choice(name, value, choices):
         raise ValueError(f"`{name}` must be one of {choices}; got {value!r}.")
 
 
+def rows_to_rank(offsets, n_threads):
+    """Scratch of kernels that rank: twice the rows of the longest query for each thread."""
+    return np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=RANKED_ROW)
+
+
 def run_kernel(kernel, *inputs, offsets, n_threads):
     """Allocate what a kernel of _ranking.pyx fills, and fill it.
 
@@ -227,6 +232,5 @@ def run_kernel(kernel, *inputs, offsets, n_threads):
     out : ndarray of shape (n_queries,), dtype float64
     """
     out = np.empty(len(offsets) - 1)
-    work = np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=RANKED_ROW)
-    kernel(*inputs, offsets, n_threads, work, out)
+    kernel(*inputs, offsets, n_threads, rows_to_rank(offsets, n_threads), out)
     return out

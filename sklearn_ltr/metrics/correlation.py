@@ -9,11 +9,11 @@ import numpy as np
 
 from sklearn_ltr._kernels import _correlation
 from sklearn_ltr.metrics._per_query import (
-    RANKED_ROW,
     UNDEFINED,
     Metric,
     check_choice,
     check_column,
+    rows_to_rank,
 )
 from sklearn_ltr.queries import QueryGroups
 
@@ -45,7 +45,7 @@ def count_pairs(y_true, y_score, offsets, n_threads=1):
     >>> count_pairs(np.array([2.0, 1, 1, 0]), np.array([3.0, 1, 4, 1]), np.array([0, 4]))
     (array([5]), array([1]), array([1]))
     """
-    work = np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=RANKED_ROW)
+    work = rows_to_rank(offsets, n_threads)
     counts = np.empty((len(offsets) - 1, 3), dtype=np.int64)
     _correlation.count_pairs(y_true, y_score, offsets, n_threads, work, counts)
     return tuple(counts.T)

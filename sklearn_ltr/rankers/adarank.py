@@ -11,7 +11,7 @@ from sklearn_ltr.binning import Unbinned
 from sklearn_ltr.boosting import Boosting, with_callbacks
 from sklearn_ltr.metrics.dcg import DCG
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
-from sklearn_ltr.weak.column import Column, column_of
+from sklearn_ltr.weak.column import Column, columns_of
 
 # How the weights of the queries follow from the rounds so far.
 UPDATES = ("paper", "adaboost")
@@ -326,9 +326,7 @@ class QueryPerformance:
 
     def of_columns(self, X):
         """Values of each column of X as scores: ndarray of shape (n_features, n_queries)."""
-        if hasattr(X, "tocsc"):
-            X = X.tocsc()
-        return np.array([self(column_of(X, k)) for k in range(X.shape[1])])
+        return np.array([self(column) for column in columns_of(X)])
 
 
 def order_matters(metric, y, offsets, n_threads=1):

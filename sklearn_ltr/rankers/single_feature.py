@@ -7,11 +7,11 @@ from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
+from sklearn_ltr.weak.column import columns_of
 
 # Metrics that agree to this, relative to the best, tie.
 TIE = 1e-9
@@ -152,8 +152,8 @@ class SingleFeatureRanker(LinearRanker):
                 f"{metric.name} is undefined in every query, where no feature is best."
             )
         scores = np.empty((self.n_features_in_, 2))
-        for j, x in enumerate(_columns(data.X)):
-            x = x[data.queries.order].astype(np.float64, copy=False)
+        for j, x in enumerate(columns_of(data.X)):
+            x = x[data.queries.order]
             for k, signed in enumerate((x, -x)):
                 scores[j, k] = metric.on_groups(y, signed, offsets, data.query_weight, n_threads)
         return scores
@@ -185,15 +185,3 @@ class SingleFeatureRanker(LinearRanker):
         if not np.isfinite(coef).all():
             raise ValueError(f"`weights` must be finite; got {self.weights}.")
         return coef
-
-
-def _columns(X):
-    """The columns of an array or a CSR matrix, each as a dense array."""
-    if not sparse.issparse(X):
-        yield from X.T
-        return
-    X = X.tocsc()
-    for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
-        column = np.zeros(X.shape[0])
-        column[X.indices[start:stop]] = X.data[start:stop]
-        yield column

@@ -65,3 +65,11 @@ def column_of(X, feature):
     if sparse.issparse(X):
         return X[:, [feature]].toarray().ravel().astype(np.float64)
     return X[:, feature].astype(np.float64)
+
+
+def columns_of(X):
+    """The columns of an array or a sparse matrix in turn, as `column_of`."""
+    if sparse.issparse(X):
+        X = X.tocsc()
+    for k in range(X.shape[1]):
+        yield column_of(X, k)

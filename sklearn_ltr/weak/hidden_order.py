@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_ltr._kernels import _hidden_order
-from sklearn_ltr.metrics._per_query import RANKED_ROW
+from sklearn_ltr.metrics._per_query import rows_to_rank
 
 # Training values kept of each feature, which bounds the size of a model.
 N_QUANTILES = 1000
@@ -122,13 +122,12 @@ class HiddenOrder:
         """
         cell = self._cell(values)
         ranks = np.empty(len(values))
-        work = np.empty(2 * n_threads * int(queries.sizes.max()), dtype=RANKED_ROW)
         _hidden_order.ranks_within_queries(
             self._class_of_cell[cell],
             self._slope_of_cell[cell] * values,
             queries.offsets,
             n_threads,
-            work,
+            rows_to_rank(queries.offsets, n_threads),
             ranks,
         )
         return ranks
