@@ -48,6 +48,11 @@ class AdditiveModel:
         """The model of the first `n_rounds` rounds."""
         return AdditiveModel(self.n_features, self.rounds[:n_rounds], self.n_outputs, self.averaged)
 
+    def plus(self, terms):
+        """The model with one more round."""
+        rounds = [*self.rounds, terms]
+        return AdditiveModel(self.n_features, rounds, self.n_outputs, self.averaged)
+
     def collapse(self):
         """The same function in a form that is fast to evaluate.
 

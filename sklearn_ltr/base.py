@@ -176,13 +176,15 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         """Check the arguments of `fit` and put the rows into canonical order.
 
         Queries and rows of zero weight are removed. Sets ``n_queries_``, ``n_queries_skipped_``
-        and, from grades, ``grades_``.
+        and, from grades, ``grades_``. With `reset`, forgets an earlier fit first.
 
         Returns
         -------
         data : RankingData
             Of rows without a grade, `y` is NaN.
         """
+        if reset:
+            self._forget()
         if preferences is None or (y is not None and self._allow_unlabelled):
             X, y = self._validate_X_y(X, y, reset)
             if groups is None and preferences is None:
@@ -213,6 +215,15 @@ class BaseRanker(RegressorMixin, BaseEstimator):
                 f"found {len(data.y)} sample(s) in {self.n_queries_} queries."
             )
         return data
+
+    def _forget(self):
+        """Drop what an earlier fit found.
+
+        A fit that fails half-way then leaves a ranker that is not fitted, and not the old model
+        beside the new number of features, by which `predict` would read outside of `X`.
+        """
+        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
+            delattr(self, name)
 
     def _learnable(self, data):
         """Which queries there is something to learn from: those with a preference pair."""

@@ -110,7 +110,7 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
             What `_validate_training_data` takes besides.
         """
         self._check_params()
-        continuing = self.warm_start and hasattr(self, "model_")
+        continuing = self.warm_start and getattr(self, "n_iter_", 0) > 0
         data = self._validate_training_data(
             X, y, groups, query_weight, reset=not continuing, **weights_or_preferences
         )
@@ -122,6 +122,8 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
                 "already fitted; with warm_start=True it can only grow."
             )
         train, validation = self._prepare(data, *validation)
+        # An interrupted ranker is not fitted; with warm_start, `fit` goes on from its last round.
+        vars(self).pop("_predictor", None)
         metadata = {"groups": groups, "query_weight": query_weight}
         metadata = {name: value for name, value in metadata.items() if value is not None}
         with self._callback_task(None, X, y, metadata) as root:
@@ -130,7 +132,7 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
                 with self._callback_task(root, X, y, metadata) as task:
                     terms = next(rounds, None)
                     if terms is not None:
-                        self._record(terms, train, validation)
+                        self._keep(terms, train, validation)
                 if terms is None or task.stop:
                     break
         self._predictor = self.model_.first(self.best_iteration_).collapse()
@@ -147,9 +149,12 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
         """Scores of rows, of shape (n_samples,), from the outputs."""
         return outputs
 
-    def _restart(self, data):
-        """Forget an earlier fit."""
+    def _forget(self):
+        super()._forget()
         vars(self).pop("_predictor", None)
+
+    def _restart(self, data):
+        """Start from a model without rounds."""
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self._binner = None
         self.model_ = AdditiveModel(
@@ -185,15 +190,13 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
     def _make_binner(self):
         return Binner(self.max_bins)
 
-    def _record(self, terms, train, validation):
+    def _keep(self, terms, train, validation):
         """Keep a round and what it achieved."""
-        self.model_.rounds.append(terms)
-        self.n_iter_ += 1
-        self.best_iteration_ = self.n_iter_
-        self.train_loss_ = np.append(self.train_loss_, train.loss)
+        score = None
         if validation is not None:
             validation.add(terms)
-            self._record_validation(validation.score())
+            score = validation.score()
+        self._record(train.loss, score, model_=self.model_.plus(terms))
         if self.verbose:
             print(self._progress(self.n_estimators))
 

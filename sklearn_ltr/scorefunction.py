@@ -217,11 +217,8 @@ class ScoreFunctionRanker(EarlyStopping, BaseRanker):
         def after(parameters, loss):
             """Keep an iteration, and tell whether it is the last."""
             nonlocal kept
-            self.n_iter_ += 1
-            self.best_iteration_ = self.n_iter_
-            self.train_loss_ = np.append(self.train_loss_, loss)
-            if judge is not None:
-                self._record_validation(judge(function.scores(parameters, X_held_out)))
+            score = None if judge is None else judge(function.scores(parameters, X_held_out))
+            self._record(loss, score)
             if self.best_iteration_ == self.n_iter_:
                 kept = parameters.copy()
             if self.verbose:
@@ -244,7 +241,8 @@ class ScoreFunctionRanker(EarlyStopping, BaseRanker):
                 rng,
                 after,
             )
-        self.coefs_, self.intercepts_ = function.unpack(kept)
+        coefs, self.intercepts_ = function.unpack(kept)
+        self.coefs_ = coefs  # last, for `__sklearn_is_fitted__`
         return self
 
     def _evaluate(self, queries, scores):

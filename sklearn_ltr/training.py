@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the rounds of a ranker see, and what judges them."""
 
-import warnings
 from numbers import Integral
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_scalar
 
 from sklearn_ltr.base import check_positive
@@ -59,11 +57,30 @@ class EarlyStopping:
         """The metric that `scoring` names or holds."""
         return get_metric(getattr(self.scoring, "metric", self.scoring))
 
-    def _record_validation(self, score):
-        """Keep the validation score of a round."""
-        self.validation_score_ = np.append(self.validation_score_, score)
-        if self.early_stopping:
-            self.best_iteration_ = int(np.argmax(self.validation_score_)) + 1
+    def _record(self, loss, score, **found):
+        """Keep a round.
+
+        Parameters
+        ----------
+        loss : float
+        score : float or None
+            The validation score, if there are validation rows.
+        **found
+            Attributes to set besides.
+        """
+        scores, best = self.validation_score_, self.n_iter_ + 1
+        if score is not None:
+            scores = np.append(scores, score)
+            if self.early_stopping:
+                best = int(np.argmax(scores)) + 1
+        # All at once: an interrupt comes before or after, and finds whole rounds.
+        vars(self).update(
+            found,
+            n_iter_=self.n_iter_ + 1,
+            best_iteration_=best,
+            train_loss_=np.append(self.train_loss_, loss),
+            validation_score_=scores,
+        )
 
     def _progress(self, n_rounds):
         """What to print after a round."""
@@ -166,9 +183,9 @@ class Judge:
         self._data = data
         self._metric = metric
         metric.check_grades(data.y)
-        with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
-            undefined = np.isnan(self(np.zeros(len(data.y))))
-        if undefined:
+        # Not their mean, which warns: the filters of warnings are shared by all threads.
+        values = metric._settled(data.y, np.zeros(len(data.y)), data.queries.offsets, 1)
+        if np.isnan(values).all():
             raise ValueError(
                 f"{metric!r} is undefined on every validation query, so that it cannot judge a "
                 "round; give validation queries with relevant rows."

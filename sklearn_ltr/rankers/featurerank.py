@@ -176,6 +176,9 @@ class FeatureRank(BaseRanker):
         self.centers_ = np.array([order.centers for order in self._hidden_orders])
         return self
 
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "centers_")
+
     def predict(self, X, groups=None):
         """Scores; within a query, a higher score ranks higher.
 

@@ -131,8 +131,8 @@ class SingleFeatureRanker(LinearRanker):
         metric = get_metric(getattr(self.scoring, "metric", self.scoring))
         data = self._validate_training_data(X, y, groups, query_weight)
         if self.weights is not None:
-            self.coef_ = self._given_weights()
             self.feature_ = self.feature_scores_ = None
+            self.coef_ = self._given_weights()
             return self
         metric.check_grades(data.y)
         if hasattr(metric, "ties"):
@@ -141,8 +141,9 @@ class SingleFeatureRanker(LinearRanker):
         best = self.feature_scores_.max()
         tied = self.feature_scores_ >= best - TIE * abs(best)
         self.feature_, ascending = divmod(int(tied.argmax()), 2)
-        self.coef_ = np.zeros(self.n_features_in_)
-        self.coef_[self.feature_] = -1 if ascending else 1
+        coef = np.zeros(self.n_features_in_)
+        coef[self.feature_] = -1 if ascending else 1
+        self.coef_ = coef
         return self
 
     def _score_features(self, metric, data):
