@@ -114,13 +114,10 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
         data = self._validate_training_data(
             X, y, groups, query_weight, reset=not continuing, **weights_or_preferences
         )
-        if not continuing:
+        if continuing:
+            self._check_continuation()
+        else:
             self._restart(data)
-        elif self.n_estimators < self.n_iter_:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} is smaller than the {self.n_iter_} rounds "
-                "already fitted; with warm_start=True it can only grow."
-            )
         train, validation = self._prepare(data, *validation)
         # An interrupted ranker is not fitted; with warm_start, `fit` goes on from its last round.
         vars(self).pop("_predictor", None)
@@ -163,6 +160,21 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
         self.n_iter_ = self.best_iteration_ = 0
         self.train_loss_ = np.empty(0)
         self.validation_score_ = np.empty(0)
+
+    def _check_continuation(self):
+        """Refuse to go on with rounds that the parameters do not fit any more."""
+        if self.n_estimators < self.n_iter_:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is smaller than the {self.n_iter_} rounds "
+                "already fitted; with warm_start=True it can only grow."
+            )
+        same_kind = isinstance(self._make_binner(), type(self._binner))
+        if not same_kind or self._n_outputs() != self.model_.n_outputs:
+            raise ValueError(
+                "warm_start=True goes on with the rounds already fitted, and `estimator` or "
+                "`method` now asks for other ones. Set it back, or start anew with "
+                "warm_start=False."
+            )
 
     def _prepare(self, data, X_val, y_val, groups_val):
         """The training set and what early stopping judges by, at the scores of the terms so far."""

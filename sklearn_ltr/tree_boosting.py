@@ -76,6 +76,10 @@ class TreeBoosting(Boosting):
         self._check_monotonic_cst()
         super()._restart(data)
 
+    def _check_continuation(self):
+        self._check_monotonic_cst()
+        super()._check_continuation()
+
     def _check_monotonic_cst(self):
         if self.monotonic_cst is None:
             return

@@ -22,6 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_ltr
@@ -953,6 +954,37 @@ def test_warm_start_on_other_rows_keeps_the_first_rounds(R):
     model.set_params(n_estimators=7).fit(X_other, y_other, groups_other)
     assert (model.n_iter_, model.n_queries_) == (7, 11)
     assert_array_equal(list(model.staged_predict(X))[:4], first)
+
+
+@each_variant
+def test_warm_start_with_other_parameters(R, params):
+    if not has(R, "warm_start"):
+        pytest.skip("no warm start")
+    X, y, groups = make_data(R)
+    model = make(R, n_estimators=4, warm_start=True, **params).fit(X, y, groups)
+    defaults = make(R, n_estimators=6, warm_start=True).get_params()
+    model.set_params(**defaults)
+    if params.get("method", defaults.get("method")) != defaults.get("method"):
+        with pytest.raises(ValueError, match=r"`method` now asks for other ones"):
+            model.fit(X, y, groups)
+    else:
+        assert np.isfinite(model.fit(X, y, groups).predict(X)).all()
+
+
+@each_ranker
+def test_warm_start_refuses_other_weak_rankers(R):
+    if not (has(R, "warm_start") and has(R, "monotonic_cst")):
+        pytest.skip("no warm start of trees")
+    X, y, groups = make_data(R)
+    params = {"method": "ordinal"}  # the one that knows constraints, where there is a choice
+    model = make(R, n_estimators=4, warm_start=True, **params).fit(X, y, groups)
+    model.set_params(n_estimators=6, monotonic_cst=[1])  # of one feature, where there are five
+    with pytest.raises(ValueError, match="`monotonic_cst` must have one entry for each of the 5"):
+        model.fit(X, y, groups)
+    if has(R, "estimator"):
+        model.set_params(monotonic_cst=None, estimator=DecisionTreeRegressor(max_depth=2))
+        with pytest.raises(ValueError, match=r"`estimator` or .* now asks for other ones"):
+            model.fit(X, y, groups)
 
 
 # --- 13 and prediction ---------------------------------------------------------------------------
