@@ -53,6 +53,7 @@ WITHIN_A_LAYER = {
     ("quadratic", "tree_boosting"),
     ("scorefunction", "base"),
     ("scorefunction", "training"),
+    ("model_selection", "scorers"),
 }
 SOURCES = sorted([*ROOT.rglob("*.py"), *ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])
 
