@@ -16,6 +16,7 @@ ROOT = Path(sklearn_ltr.__file__).parent
 LAYERS = {
     "_kernels": 0,
     "queries": 1,
+    "columns": 1,
     "labels": 1,
     "binning": 1,
     "preprocessing": 1,
@@ -41,6 +42,7 @@ LAYERS = {
 # Where parts of one layer may import each other; nothing else may, nor in a circle.
 WITHIN_A_LAYER = {
     ("preprocessing", "queries"),
+    ("preprocessing", "columns"),
     ("losses", "metrics"),
     ("losses", "pairs"),
     ("boosting", "base"),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of the match between a query's text and the texts of a document."""
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_ltr.columns import column_number
 from sklearn_ltr.queries import is_missing
 
 FEATURES = ("bm25", "tf", "idf", "tfidf", "coverage", "length")
@@ -257,24 +258,11 @@ class BM25Features(TransformerMixin, BaseEstimator):
 
     def _columns(self):
         """Numbers of the columns: of the query, then of the fields."""
-        names = list(getattr(self, "feature_names_in_", ()))
-
-        def number(column, parameter):
-            if isinstance(column, Integral) and 0 <= column < self.n_features_in_:
-                return int(column)
-            if column in names:
-                return names.index(column)
-            known = f"are named {names}" if names else "have no names"
-            raise ValueError(
-                f"`{parameter}` has {column!r}, which is no column of `X`: there are "
-                f"{self.n_features_in_}, and they {known}."
-            )
-
-        query = number(self.query, "query")
+        query = column_number(self.query, self, "query")
         if self.fields is None:
             fields = [j for j in range(self.n_features_in_) if j != query]
         else:
-            fields = [number(column, "fields") for column in self.fields]
+            fields = [column_number(column, self, "fields") for column in self.fields]
         if not fields:
             raise ValueError(
                 "`X` must have a column of queries' texts and at least one of documents' texts; "

@@ -4,12 +4,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_array
 
 from sklearn_ltr.base import LinearRanker
+from sklearn_ltr.columns import column_number
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
 from sklearn_ltr.weak.column import columns_of
 
@@ -170,19 +170,9 @@ class SingleFeatureRanker(LinearRanker):
                     f"features; got shape {weights.shape}. A mapping can name some of them."
                 )
             return weights.copy()
-        names = list(getattr(self, "feature_names_in_", ()))
         coef = np.zeros(self.n_features_in_)
         for column, weight in self.weights.items():
-            if isinstance(column, Integral) and 0 <= column < len(coef):
-                coef[column] = weight
-            elif column in names:
-                coef[names.index(column)] = weight
-            else:
-                known = f"are named {names}" if names else "have no names"
-                raise ValueError(
-                    f"`weights` has {column!r}, which is no column of `X`: there are {len(coef)}, "
-                    f"and they {known}."
-                )
+            coef[column_number(column, self, "weights")] = weight
         if not np.isfinite(coef).all():
             raise ValueError(f"`weights` must be finite; got {self.weights}.")
         return coef
