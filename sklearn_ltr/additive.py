@@ -124,10 +124,13 @@ class StepFunctions:
     """
 
     def __init__(self, terms):
-        self.features = np.unique([stump.feature for _, stump in terms]).astype(np.intp)
+        of_feature = {}
+        for c, stump in terms:
+            of_feature.setdefault(stump.feature, []).append((c, stump))
+        self.features = np.array(sorted(of_feature), dtype=np.intp)
         thresholds, values = [], []
         for feature in self.features:
-            own = [(c, stump) for c, stump in terms if stump.feature == feature]
+            own = of_feature[feature]
             cuts = np.unique([stump.threshold for _, stump in own])
             cuts = cuts[np.isfinite(cuts)]
             jumps = np.zeros(len(cuts) + 2)  # the one at infinity is never reached
@@ -154,16 +157,59 @@ class StepFunctions:
         scores : ndarray of shape (n_samples,), dtype float64
         """
         scores = np.empty(X.shape[0])
-        if not sparse.issparse(X):
-            self._predict_dense(X, self.features, scores, n_threads)
-            return scores
-        positions = np.arange(len(self.features))
-        for start in range(0, X.shape[0], CHUNK):
-            rows = X[start : start + CHUNK][:, self.features].toarray()
-            self._predict_dense(rows, positions, scores[start : start + CHUNK], n_threads)
+        for rows, part, columns in self._dense(X):
+            _additive.step_functions(
+                part, columns, self.starts, self.thresholds, self.values, scores[rows], n_threads
+            )
         return scores
 
-    def _predict_dense(self, X, columns, scores, n_threads):
-        _additive.step_functions(
-            X, columns, self.starts, self.thresholds, self.values, scores, n_threads
-        )
+    def contributions(self, X, n_threads=1):
+        """What each feature adds to the scores of the rows; `predict` adds them in this order.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float32 or float64
+
+        Returns
+        -------
+        contributions : ndarray of shape (n_samples, n_features), dtype float64
+        """
+        contributions = np.zeros(X.shape, order="F")
+        for rows, part, columns in self._dense(X):
+            for k, feature in enumerate(self.features):
+                start, stop = self.starts[k : k + 2]
+                _additive.step_functions(
+                    part,
+                    columns[k : k + 1],
+                    np.array([0, stop - start]),
+                    self.thresholds[start:],  # with what follows, as it must not be empty
+                    self.values[start + 2 * k :],
+                    contributions[rows, feature],
+                    n_threads,
+                )
+        return contributions
+
+    def of_feature(self, feature):
+        """The step function of one feature, of no steps if it is not used.
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_thresholds,)
+        values : ndarray of shape (n_thresholds + 2,)
+        """
+        k = int(np.searchsorted(self.features, feature))
+        if k == len(self.features) or self.features[k] != feature:
+            return np.empty(0), np.zeros(2)
+        start, stop = self.starts[k : k + 2]
+        values = self.values[start + 2 * k : stop + 2 * k + 2]
+        return self.thresholds[start:stop].copy(), values.copy()
+
+    def _dense(self, X):
+        """Slices of the rows, these rows as an array, and the column in it of each feature used."""
+        if not sparse.issparse(X):
+            yield slice(None), X, self.features
+            return
+        positions = np.arange(len(self.features))
+        for start in range(0, X.shape[0], CHUNK):
+            rows = slice(start, start + CHUNK)
+            yield rows, X[rows][:, self.features].toarray(), positions

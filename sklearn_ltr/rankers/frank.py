@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from sklearn.utils import check_scalar
 
 from sklearn_ltr.base import check_positive
-from sklearn_ltr.boosting import BoostedRanker
+from sklearn_ltr.boosting import StumpRanker
 from sklearn_ltr.losses.fidelity import FidelityLoss
 from sklearn_ltr.pairs import list_pairs, sample_pairs
 from sklearn_ltr.weak.fidelity_search import FidelitySearch
@@ -19,7 +19,7 @@ STEPS = ("paper", "exact")
 LONGEST_STEP = 10.0
 
 
-class FRank(BoostedRanker):
+class FRank(StumpRanker):
     r"""Boosting of decision stumps with the fidelity loss.
 
     Minimises
@@ -117,6 +117,9 @@ class FRank(BoostedRanker):
     Pairs of equal grades are left out: for them :math:`P^* = 1/2` would pull scores together that
     an order of the rows does not have to keep together, and they can outnumber the pairs that
     say something.
+
+    Scores are sums of step functions of one feature each: `contributions` has the terms of each
+    row, `shape_function` those functions.
 
     Missing values (NaN) go to the side of the threshold where they lower the loss more; if a
     feature had none in training, to the side of most training rows.

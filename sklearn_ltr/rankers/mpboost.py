@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_ltr.base import check_positive
-from sklearn_ltr.boosting import NO_WEIGHT_LEFT, BoostedRanker
+from sklearn_ltr.boosting import NO_WEIGHT_LEFT, StumpRanker
 from sklearn_ltr.labels import DISTANCES, directed_distance
 from sklearn_ltr.losses.pairwise import exponential_loss
 from sklearn_ltr.queries import warn_caller
@@ -27,7 +27,7 @@ OVERSHOOT = (
 )
 
 
-class MPBoost(BoostedRanker):
+class MPBoost(StumpRanker):
     r"""Magnitude-preserving boosting of decision stumps.
 
     Minimises the exponential loss of preference pairs whose labels keep how far two grades are
@@ -131,6 +131,9 @@ class MPBoost(BoostedRanker):
     -----
     Every pair has the same initial weight, times the weight of its query, so a query counts by its
     number of pairs, as in the paper.
+
+    Scores are sums of step functions of one feature each: `contributions` has the terms of each
+    row, `shape_function` those functions.
 
     Missing values (NaN) go to the side of the threshold where they lower the loss more; if a
     feature had none in training, to the side of most training rows.

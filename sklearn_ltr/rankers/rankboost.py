@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from sklearn_ltr.boosting import NO_WEIGHT_LEFT, BoostedRanker
+from sklearn_ltr.boosting import NO_WEIGHT_LEFT, StumpRanker
 from sklearn_ltr.losses.pairwise import exponential_loss
 from sklearn_ltr.weak.stump import StumpSearch
 
@@ -12,7 +12,7 @@ from sklearn_ltr.weak.stump import StumpSearch
 STEPS = {"exact": "exponential", "approximate": "correlation"}
 
 
-class RankBoost(BoostedRanker):
+class RankBoost(StumpRanker):
     r"""Boosting of decision stumps on preference pairs.
 
     Minimises the exponential loss
@@ -98,6 +98,9 @@ class RankBoost(BoostedRanker):
     Notes
     -----
     Every pair has the same initial weight, times the weight of its query.
+
+    Scores are sums of step functions of one feature each: `contributions` has the terms of each
+    row, `shape_function` those functions.
 
     Missing values (NaN) go to the side of the threshold where the stump gains more, the paper's
     :math:`q_{def}`; if a feature had none in training, to the side of most training rows.
