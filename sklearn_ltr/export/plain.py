@@ -1,0 +1,385 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fitted boosted rankers as plain data, and back."""
+
+import math
+import sys
+from functools import partial
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ltr import losses
+from sklearn_ltr.additive import AdditiveModel
+from sklearn_ltr.binning import MAX_BINS
+from sklearn_ltr.boosting import StumpRanker
+from sklearn_ltr.export import schema
+from sklearn_ltr.rankers import (
+    FRank,
+    GBRank,
+    LambdaMART,
+    McRank,
+    MPBoost,
+    QBRank,
+    QuadraticBoosting,
+    RankBoost,
+    RegressionRanker,
+)
+from sklearn_ltr.rankers.mcrank import MAX_LEVELS
+from sklearn_ltr.weak.stump import Stump
+from sklearn_ltr.weak.tree import Tree
+
+FORMAT, FORMAT_VERSION = "sklearn_ltr", 1
+
+# Only what is listed here is ever built.
+RANKERS = {
+    R.__name__: R
+    for R in (
+        FRank,
+        GBRank,
+        LambdaMART,
+        McRank,
+        MPBoost,
+        QBRank,
+        QuadraticBoosting,
+        RankBoost,
+        RegressionRanker,
+    )
+}
+LOSSES = {name: getattr(losses, name) for name in losses.__all__}
+
+# Values and coefficients of a loaded ranker are at most this, and gains its square, so that no sum
+# or difference of scores overflows.
+LARGEST = 2.0**500
+
+# More threads than this are a mistake that OpenMP answers by ending the process.
+MOST_THREADS = 512
+
+# The arrays of a weak ranker that are stored. Its threshold is that of its bin.
+STUMP = ("feature", "bin", "missing_above", "gain", "value")
+TREE = ("feature", "bin", "missing_right", "left", "gain", "value")
+
+
+def _n_jobs(value, path):
+    schema.require(value != 0, path, "not be 0")
+    return schema.integer(value, path, -MOST_THREADS, MOST_THREADS)
+
+
+def _loss(value, path):
+    found = schema.fields(
+        {"class": partial(schema.one_of, LOSSES), "params": schema.anything}, value, path
+    )
+    loss = LOSSES[found["class"]]
+    kinds = dict.fromkeys(loss().get_params(deep=False), schema.scalar)
+    return loss(**schema.fields(kinds, found["params"], f"{path}.params"))
+
+
+PARAMS = {
+    "estimator": schema.none,
+    "grade_values": partial(schema.or_none, schema.numbers),
+    "loss": partial(schema.or_none, _loss),
+    "monotonic_cst": partial(schema.or_none, schema.numbers),
+    "n_jobs": partial(schema.or_none, _n_jobs),
+    "random_state": partial(schema.or_none, partial(schema.integer, high=2**32 - 1)),
+}  # all others are scalars
+
+ATTRIBUTES = {
+    "_seed": partial(schema.integer, high=2**31 - 1),
+    "n_queries_": partial(schema.integer, low=1),
+    "n_queries_skipped_": schema.integer,
+    "best_iteration_": schema.integer,
+    "train_loss_": schema.any_floats,
+    "validation_score_": schema.any_floats,
+    "grades_": partial(schema.floats, ascending=True),
+    "feature_names_in_": partial(schema.list_of, schema.string),
+}
+MCRANK_ATTRIBUTES = dict.fromkeys(
+    ("levels_", "_cuts", "_values"),
+    partial(schema.floats, largest=LARGEST, ascending=True, most=MAX_LEVELS),
+)
+OPTIONAL = ("grades_", "feature_names_in_")
+
+
+def _attribute_kinds(R):
+    return ATTRIBUTES | (MCRANK_ATTRIBUTES if R is McRank else {})
+
+
+def to_dict(ranker):
+    """A fitted ranker as plain data, which `json.dumps` can store.
+
+    Parameters
+    ----------
+    ranker : FRank, GBRank, LambdaMART, McRank, MPBoost, QBRank, QuadraticBoosting, RankBoost or \
+            RegressionRanker
+        Fitted, and of stumps or trees: with ``estimator=None``.
+
+    Returns
+    -------
+    data : dict
+        Of dicts with strings as keys, lists, strings, numbers, booleans and None. All numbers are
+        finite: a training loss that is not is a string. The :ref:`User Guide <export>` has the
+        fields.
+
+    Raises
+    ------
+    TypeError
+        If it is no such ranker.
+    ValueError
+        If a parameter is an object that JSON cannot hold, such as a function.
+    NotFittedError
+        If the ranker is not fitted.
+
+    See Also
+    --------
+    from_dict : The ranker again.
+    to_ranklib_xml : A model that search engines read.
+
+    Examples
+    --------
+    >>> import json
+    >>> import numpy as np
+    >>> from sklearn_ltr import MPBoost
+    >>> from sklearn_ltr.datasets import make_ranking
+    >>> from sklearn_ltr.export import from_dict, to_dict
+    >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+    >>> ranker = MPBoost(n_estimators=20).fit(X, y, groups=groups)
+    >>> stored = json.dumps(to_dict(ranker), allow_nan=False)
+    >>> again = from_dict(json.loads(stored))
+    >>> np.array_equal(again.predict(X), ranker.predict(X))
+    True
+    """
+    R = check_ranker(ranker)
+    data = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        # The public names are above this module, so that it does not import them.
+        "sklearn_ltr_version": sys.modules["sklearn_ltr"].__version__,
+        "class": R.__name__,
+        "params": {k: _plain_param(k, v) for k, v in ranker.get_params(deep=False).items()},
+        "attributes": {
+            name: _plain(getattr(ranker, name))
+            for name in _attribute_kinds(R)
+            if hasattr(ranker, name)
+        },
+        "bins": [thresholds.tolist() for thresholds in ranker._binner.thresholds_],
+        "rounds": [[_plain_term(*term) for term in terms] for terms in ranker.model_.rounds],
+    }
+    from_dict(data)  # what cannot be loaded is an error now, and not when it is needed
+    return data
+
+
+def from_dict(data):
+    """The ranker that `to_dict` made plain data of.
+
+    The data need not be trusted: they are checked before anything is built of them, and nothing in
+    them is executed.
+
+    Parameters
+    ----------
+    data : dict
+        As `to_dict` returns it, before or after `json.dumps` and `json.loads`.
+
+    Returns
+    -------
+    ranker : object
+        Of the same class, with the same parameters and fitted attributes. It predicts the same, and
+        with ``warm_start=True`` its next `fit` goes on in the same way, to the last bit. Requests
+        for metadata and callbacks are not kept.
+
+    Raises
+    ------
+    ValueError
+        If the data are of another format or version, or malformed. The message says where, as in
+        ``rounds[3][0].feature``.
+
+    See Also
+    --------
+    to_dict : The way there, with an example.
+    """
+    if type(data) is not dict or data.get("format") != FORMAT:
+        raise ValueError(f'Not a model of this package: "format" must be "{FORMAT}".')
+    if data.get("format_version") != FORMAT_VERSION:
+        raise ValueError(
+            f"format_version: this version of sklearn_ltr reads {FORMAT_VERSION} only; load the "
+            "model with the version that wrote it."
+        )
+    file = schema.fields(
+        {
+            "format": schema.string,
+            "format_version": schema.integer,
+            "sklearn_ltr_version": schema.string,
+            "class": partial(schema.one_of, RANKERS),
+            "params": schema.anything,
+            "attributes": schema.anything,
+            "bins": partial(
+                schema.list_of, partial(schema.floats, ascending=True, most=MAX_BINS - 1)
+            ),
+            "rounds": partial(schema.list_of, partial(schema.list_of, schema.anything)),
+        },
+        data,
+        "",
+    )
+    R, bins = RANKERS[file["class"]], file["bins"]
+    schema.require(len(bins) > 0, "bins", "not be empty")
+    ranker = _build(R, file["params"], len(bins))
+    _set_attributes(ranker, file["attributes"], bins, len(file["rounds"]))
+    n_outputs, read = ranker._n_outputs(), _stump if issubclass(R, StumpRanker) else _tree
+    rounds = []
+    for t, terms in enumerate(file["rounds"]):
+        path = f"rounds[{t}]"
+        schema.require(n_outputs == 1 or len(terms) == n_outputs, path, f"have {n_outputs} trees")
+        rounds.append([read(bins, term, f"{path}[{j}]") for j, term in enumerate(terms)])
+    ranker.model_ = AdditiveModel(len(bins), rounds, n_outputs, R._averaged)
+    ranker._predictor = ranker.model_.first(ranker.best_iteration_).collapse()
+    return ranker
+
+
+def check_ranker(ranker):
+    """The class of a fitted ranker that can be exported."""
+    R = type(ranker)
+    if RANKERS.get(R.__name__) is not R:
+        raise TypeError(f"Only fitted {', '.join(RANKERS)} can be exported; got {R.__name__}.")
+    check_is_fitted(ranker)
+    if getattr(ranker, "estimator", None) is not None:
+        raise ValueError(
+            f"`estimator` is {ranker.estimator!r}: only stumps and trees can be exported, no "
+            "regressors. Pickle the ranker, or fit it with estimator=None."
+        )
+    return R
+
+
+def _plain_param(name, value):
+    if value is None:
+        return None
+    for kind, to in ((str, str), (bool | np.bool_, bool), (Integral, int), (float, float)):
+        if isinstance(value, kind):
+            return to(value)
+    if name in ("grade_values", "monotonic_cst") and not callable(value):
+        return np.asarray(value).tolist()
+    if name == "loss" and type(value) in LOSSES.values():
+        params = value.get_params(deep=False)
+        return {
+            "class": type(value).__name__,
+            "params": {key: _plain_param(f"loss.{key}", x) for key, x in params.items()},
+        }
+    raise ValueError(
+        f"The parameter `{name}` is {value!r}, which JSON cannot hold. Pickle the ranker; or, as "
+        f"the parameter counts in `fit` only, give it another value by set_params({name}=...)."
+    )
+
+
+def _plain(value):
+    """An attribute as JSON holds it."""
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.dtype == object:  # names of features, which may be of a subclass of str
+        return [str(name) for name in value]
+    return [x if math.isfinite(x) else repr(x) for x in value.tolist()]
+
+
+def _plain_term(coefficient, weak):
+    names = STUMP if isinstance(weak, Stump) else TREE
+    fields = {name: getattr(weak, name) for name in names}
+    return {"coefficient": float(coefficient)} | {
+        name: x.tolist() if isinstance(x, np.ndarray | np.generic) else x
+        for name, x in fields.items()
+    }
+
+
+def _build(R, params, n_features):
+    """A ranker that is not fitted, its parameters checked."""
+    kinds = {name: PARAMS.get(name, schema.scalar) for name in R().get_params(deep=False)}
+    ranker = R(**schema.fields(kinds, params, "params"))
+    ranker.n_features_in_ = n_features
+    try:
+        ranker._check_params()
+        if hasattr(ranker, "monotonic_cst"):
+            ranker._check_monotonic_cst()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"params: {error}") from error
+    return ranker
+
+
+def _set_attributes(ranker, value, bins, n_rounds):
+    """Set all fitted attributes but the model."""
+    found = schema.fields(_attribute_kinds(type(ranker)), value, "attributes", OPTIONAL)
+    sizes = {"train_loss_": n_rounds, "feature_names_in_": len(bins)}
+    if "levels_" in found:
+        n_levels = len(found["levels_"])
+        schema.require(n_levels > 0, "attributes.levels_", "not be empty")
+        sizes |= {"_cuts": n_levels - 1, "_values": n_levels}
+    for name, size in sizes.items():
+        wrong = name in found and len(found[name]) != size
+        schema.require(not wrong, f"attributes.{name}", f"have {size} entries")
+    few = len(found["validation_score_"]) <= n_rounds
+    schema.require(few, "attributes.validation_score_", f"have at most {n_rounds} entries")
+    for name, most in (("best_iteration_", n_rounds), ("n_queries_skipped_", found["n_queries_"])):
+        schema.require(found[name] <= most, f"attributes.{name}", f"be at most {most}")
+    if "feature_names_in_" in found:
+        found["feature_names_in_"] = np.array(found["feature_names_in_"], dtype=object)
+    for name, x in found.items():
+        setattr(ranker, name, x)
+    ranker.n_iter_ = n_rounds
+    ranker._binner = ranker._make_binner()
+    ranker._binner.thresholds_ = bins
+    ranker._binner.n_bins_ = np.array([len(cuts) + 1 for cuts in bins], dtype=np.intp)
+
+
+def _threshold(bins, feature, bin, path):
+    """What a split compares with; infinite where only missing values are beyond it."""
+    cuts = bins[feature]
+    schema.require(bin <= len(cuts), path, f"be at most {len(cuts)}, the bins of feature {feature}")
+    return float(cuts[bin]) if bin < len(cuts) else math.inf
+
+
+def _stump(bins, value, path):
+    """A term with a stump."""
+    kinds = {
+        "coefficient": partial(schema.number, largest=LARGEST),
+        "feature": partial(schema.integer, high=len(bins) - 1),
+        "bin": schema.integer,
+        "missing_above": schema.boolean,
+        "gain": partial(schema.number, largest=LARGEST**2),
+        "value": partial(schema.number, largest=LARGEST),
+    }
+    found = schema.fields(kinds, value, path)
+    threshold = _threshold(bins, found["feature"], found["bin"], f"{path}.bin")
+    return found.pop("coefficient"), Stump(threshold=threshold, **found)
+
+
+def _tree(bins, value, path):
+    """A term with a tree. Each split must have two leaves or later splits of its own."""
+    kinds = {
+        "coefficient": partial(schema.number, largest=LARGEST),
+        "feature": partial(schema.integers, low=-1, high=len(bins) - 1),
+        "bin": partial(schema.integers, low=0, high=MAX_BINS),
+        "missing_right": partial(schema.array, (bool,), np.bool_),
+        "left": partial(schema.integers, low=0, high=2**31 - 1),
+        "gain": partial(schema.floats, largest=LARGEST**2),
+        "value": partial(schema.floats, largest=LARGEST),
+    }
+    found = schema.fields(kinds, value, path)
+    coefficient, feature, left = found.pop("coefficient"), found["feature"], found["left"]
+    n_nodes = len(feature)
+    for name, array in found.items():
+        schema.require(
+            len(array) == n_nodes, f"{path}.{name}", f"have {n_nodes} entries, as `feature`"
+        )
+    inner = np.flatnonzero(feature >= 0)
+    schema.require(
+        n_nodes == 2 * len(inner) + 1, f"{path}.feature", "be -1 at one node more than not"
+    )
+    # Two children for each split, no node a child twice, and children after their parents: then
+    # all nodes hang together, and no walk goes round in a circle.
+    once = np.array_equal(np.sort(left[inner]), np.arange(1, n_nodes, 2))
+    schema.require(once, f"{path}.left", "have each odd number once, at the splits")
+    schema.require(
+        (left[inner] > inner).all(), f"{path}.left", "be greater than the number of the node"
+    )
+    for name in ("bin", "left", "gain"):
+        schema.require(not found[name][feature < 0].any(), f"{path}.{name}", "be 0 at the leaves")
+    threshold = np.zeros(n_nodes)
+    for node in inner:
+        threshold[node] = _threshold(bins, feature[node], found["bin"][node], f"{path}.bin[{node}]")
+    return coefficient, Tree(threshold=threshold, **found)
