@@ -322,8 +322,19 @@ class LinearRanker(BaseRanker):
         return self._validate_X(X, reset=False) @ self.coef_
 
 
+def unwrap_search(estimator):
+    """The estimator that a fitted search has found, or else the estimator itself."""
+    while hasattr(estimator, "best_estimator_"):
+        estimator = estimator.best_estimator_
+    return estimator
+
+
 def predict_queries(estimator, X, groups):
-    """What an estimator predicts, which is told `groups` if it, or a step of it, asks for them."""
+    """What an estimator predicts, which is told `groups` if it, or a step of it, asks for them.
+
+    The ``predict`` of a search takes no groups; that of the estimator it has found does.
+    """
+    estimator = unwrap_search(estimator)
     try:
         asks = get_routing_for_object(estimator).consumes("predict", ["groups"])
     except NotImplementedError:  # scikit-learn has meta-estimators without routing

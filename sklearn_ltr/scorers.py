@@ -67,8 +67,6 @@ class RankingScorer(BaseEstimator):
         """
         if groups is None:
             raise ValueError(NO_GROUPS)
-        while hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
         y_score = predict_queries(estimator, X, groups)
         y, y_score, groups, query_weight = only_labelled(y, y_score, groups, query_weight)
         return self.metric(y, y_score, groups=groups, query_weight=query_weight)
