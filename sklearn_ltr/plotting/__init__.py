@@ -1,0 +1,19 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Displays of rankings and rankers, in the manner of scikit-learn's; they need matplotlib."""
+
+from sklearn_ltr.plotting.contributions import ContributionsDisplay
+from sklearn_ltr.plotting.directed_distance import DirectedDistanceDisplay
+from sklearn_ltr.plotting.metric_at_k import MetricAtKDisplay
+from sklearn_ltr.plotting.metric_by_round import MetricByRoundDisplay
+from sklearn_ltr.plotting.shape_functions import ShapeFunctionsDisplay
+from sklearn_ltr.plotting.win_loss import WinLossDisplay
+
+__all__ = [
+    "ContributionsDisplay",
+    "DirectedDistanceDisplay",
+    "MetricAtKDisplay",
+    "MetricByRoundDisplay",
+    "ShapeFunctionsDisplay",
+    "WinLossDisplay",
+]

@@ -1,0 +1,81 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the displays share: axes to draw into, what is asked of rankers, names."""
+
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_ltr.base import only_labelled, predict_queries, unwrap_search
+
+# A pair from Okabe and Ito's palette, told apart with every kind of colour vision and in grey.
+POSITIVE, NEGATIVE = "#0072B2", "#E69F00"
+
+
+def check_matplotlib(caller):
+    """Raise an ImportError that names `caller` and the remedy where there is no matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"{caller} requires matplotlib. You can install matplotlib with "
+            "`pip install matplotlib`"
+        ) from error
+
+
+def axes_or_new(ax, caller):
+    """`ax`, or the axes of a new figure, which leaves labels the room they need."""
+    check_matplotlib(caller)
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def check_groups(groups, name="groups"):
+    """Raise unless there is a query id for each row."""
+    if groups is None:
+        raise ValueError(f"`{name}` is None; give one query id for each row.")
+
+
+def predict(estimator, X, groups):
+    """Scores of rows, from any estimator with a method ``predict``."""
+    check_groups(groups)
+    return predict_queries(estimator, X, groups)
+
+
+def labelled(y_true, y_score, groups):
+    """The rows whose grade is not NaN."""
+    check_groups(groups)
+    return only_labelled(y_true, y_score, groups, None)[:3]
+
+
+def metric_label(metric):
+    """How a metric is written in a figure: "NDCG@10"."""
+    return "Kendall's tau" if metric.label == "kendall" else metric.name.upper()
+
+
+def check_sum_of_stumps(ranker, caller):
+    """The fitted ranker, of a search its best one, if it has shape functions."""
+    ranker = unwrap_search(ranker)
+    if not hasattr(ranker, "shape_function"):
+        raise ValueError(
+            f"{caller} needs a ranker that is a sum of stumps: MPBoost, RankBoost or FRank; got "
+            f"{type(ranker).__name__}. Of a pipeline, give the last step and rows that the others "
+            "have transformed."
+        )
+    check_is_fitted(ranker)
+    return ranker
+
+
+def check_feature_names(ranker, feature_names):
+    """A name for each feature: list of str."""
+    n_features = ranker.n_features_in_
+    if feature_names is None:
+        default = [f"feature {i}" for i in range(n_features)]
+        return list(getattr(ranker, "feature_names_in_", default))
+    if len(feature_names) != n_features:
+        raise ValueError(
+            f"`feature_names` must have one name for each of the {n_features} features; got "
+            f"{len(feature_names)}."
+        )
+    return [str(name) for name in feature_names]
