@@ -6,7 +6,7 @@ from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array, check_consistent_length, check_scalar, column_or_1d
@@ -23,6 +23,9 @@ from sklearn_ltr.queries import (
     row_hash,
     warn_caller,
 )
+
+# As many threads are allowed on any machine.
+FEW_THREADS = 4
 
 
 class RankingData(NamedTuple):
@@ -142,7 +145,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         return get_metric("ndcg@10")(y, y_score, groups=groups, query_weight=weight)
 
     def _n_threads(self):
-        return effective_n_jobs(self.n_jobs)
+        # OpenMP ends the process where it cannot start as many threads as it is told to. More than
+        # there are processors would be of no use.
+        return min(effective_n_jobs(self.n_jobs), max(cpu_count(), FEW_THREADS))
 
     def _validate_X(self, X, **kwargs):
         """`X` as an array or canonical CSR matrix of float32 or float64."""

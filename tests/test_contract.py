@@ -396,7 +396,7 @@ def test_threads_do_not_matter(R, params):
     X, y, groups = make_data(R)
     X = np.column_stack([X, X[:, :4] ** 2, X[:, :4] + X[:, 1:5]])  # several blocks of features
     expected = make(R, n_jobs=1, **params).fit(X, y, groups)
-    for n_jobs in (2, 3, -1):
+    for n_jobs in (2, 3, -1, 10**6):
         assert_same(make(R, n_jobs=n_jobs, **params).fit(X, y, groups), expected, X)
 
 

@@ -53,9 +53,6 @@ LOSSES = {name: getattr(losses, name) for name in losses.__all__}
 # or difference of scores overflows.
 LARGEST = 2.0**500
 
-# More threads than this are a mistake that OpenMP answers by ending the process.
-MOST_THREADS = 512
-
 # The arrays of a weak ranker that are stored. Its threshold is that of its bin.
 STUMP = ("feature", "bin", "missing_above", "gain", "value")
 TREE = ("feature", "bin", "missing_right", "left", "gain", "value")
@@ -63,7 +60,7 @@ TREE = ("feature", "bin", "missing_right", "left", "gain", "value")
 
 def _n_jobs(value, path):
     schema.require(value != 0, path, "not be 0")
-    return schema.integer(value, path, -MOST_THREADS, MOST_THREADS)
+    return schema.integer(value, path, -(2**31), 2**31)
 
 
 def _loss(value, path):
