@@ -90,12 +90,6 @@ class BaseRanker(RegressorMixin, BaseEstimator):
     __metadata_request__fit = {"groups": True, "query_weight": True}
     __metadata_request__score = {"groups": True, "query_weight": True, "sample_weight": None}
 
-    # Where the HTML repr of a ranker links to.
-    _doc_link_module = "sklearn_ltr"
-    _doc_link_template = (
-        "https://sklearn-ltr.readthedocs.io/en/latest/api/sklearn_ltr.{estimator_name}.html"
-    )
-
     # Whether X may hold missing values and be sparse.
     _allow_nan = False
     _allow_sparse = False

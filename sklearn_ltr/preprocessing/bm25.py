@@ -123,12 +123,6 @@ class BM25Features(TransformerMixin, BaseEstimator):
            [0.98, 1.  , 0.98, 0.98, 0.5 , 2.  ]])
     """
 
-    _doc_link_module = "sklearn_ltr"
-    _doc_link_template = (
-        "https://sklearn-ltr.readthedocs.io/en/latest/api/"
-        "sklearn_ltr.preprocessing.{estimator_name}.html"
-    )
-
     def __init__(
         self, query=0, *, fields=None, k1=1.2, k3=1.2, b=0.75, idf="robertson", vectorizer=None
     ):

@@ -104,12 +104,6 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     # `fit_transform` requests what `fit` and `transform` do.
     __metadata_request__transform = {"groups": True}
 
-    _doc_link_module = "sklearn_ltr"
-    _doc_link_template = (
-        "https://sklearn-ltr.readthedocs.io/en/latest/api/"
-        "sklearn_ltr.preprocessing.{estimator_name}.html"
-    )
-
     def __init__(self, method="minmax"):
         self.method = method
 
