@@ -221,8 +221,12 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         A fit that fails half-way then leaves a ranker that is not fitted, and not the old model
         beside the new number of features, by which `predict` would read outside of `X`.
         """
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
-            delattr(self, name)
+        # All at once, as an interrupt may come between two deletions.
+        self.__dict__ = {
+            name: value
+            for name, value in vars(self).items()
+            if name.startswith("_") or not name.endswith("_")
+        }
 
     def _learnable(self, data):
         """Which queries there is something to learn from: those with a preference pair."""

@@ -148,8 +148,8 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
         return outputs
 
     def _forget(self):
-        super()._forget()
         vars(self).pop("_predictor", None)
+        super()._forget()
 
     def _restart(self, data):
         """Start from a model without rounds."""
