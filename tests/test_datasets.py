@@ -130,13 +130,39 @@ def test_sparse_equals_dense():
         (b"1 qid:1 2:1 1:1", "sorted and unique"),
         (b"1 qid:1 2:1 2:1", "sorted and unique"),
         (b"1 qid:1 99999999999:1", "too large"),
+        (b"1 qid:1_0 1:2", "underscore"),
+        (b"1 qid:1 1:1_0", "underscore"),
+        (b"1 qid:1 1:2 #docid = a\0b", "NUL"),
+        # All but the first row would be a comment.
+        (b"1 qid:1 1:2 #docid = a\r0 qid:1 1:3 #docid = b\r", "carriage return"),
+        (b"1 qid:1 1:2 #docid = " + 1001 * b"d", "longer than 1,000 bytes"),
+        (b"1 qid:1 1:" + 100_000 * b"x", r"\.\.\."),
     ],
 )
 def test_malformed_line_is_named(tmp_path, line, reason):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"# head\n1 qid:1 1:2\n" + line + b"\n0 qid:1 1:3\n")
-    with pytest.raises(ValueError, match=rf"bad\.txt, line 3 .*{reason}"):
+    with pytest.raises(ValueError, match=rf"bad\.txt, line 3 .*{reason}") as raised:
         load_letor_file(path)
+    assert len(str(raised.value)) < 1_000
+
+
+def test_odd_but_well_formed():
+    text = b"+1. qid:-007 01:.5\t+2:inf 3:-1E3 4:nan\v#_ docid\t=\ty_1 docid = z\r\r\n \n#\n"
+    data = read(text)
+    assert_array_equal(data.X, [[0.5, np.inf, -1000, np.nan]])
+    assert (data.y.tolist(), data.groups.tolist()) == ([1], [-7])
+    assert data.docids.tolist() == ["y_1"]
+    longest = "d" * 1_000
+    assert read(b"1 qid:1 #docid = " + longest.encode()).docids.tolist() == [longest]
+
+
+def test_too_large_for_a_dense_array(tmp_path):
+    path = tmp_path / "wide.txt"
+    path.write_bytes(b"1 qid:1 2147483647:1\n" * 20_000)  # more than 64-bit processors address
+    with pytest.raises(ValueError, match=r"wide\.txt: 20,000 rows of 2,147,483,647 .*sparse=True"):
+        load_letor_file(path)
+    assert load_letor_file(path, sparse=True).X.shape == (20_000, 2_147_483_647)
 
 
 @pytest.mark.parametrize("text", [b"", b"\n\n", b"# only a comment\n"])
@@ -227,6 +253,18 @@ def test_parts_agree_on_features_and_index_base(tmp_path):
     assert_array_equal(fold.train.X, [[0, 1, 0, 0, 0], [9, 2, 0, 0, 0], [0, 3, 0, 0, 0]])
     assert_array_equal(fold.test.X, [[0, 5, 0, 0, 7]])
     assert next(load_letor_folds(tmp_path, n_features=8)).test.X.shape == (1, 8)
+
+
+def test_a_part_without_features_does_not_decide_the_index_base(tmp_path):
+    write_parts(tmp_path, [f"S{i}.txt" for i in range(1, 6)], "1 qid:{i} 1:{i}\n")
+    (tmp_path / "S3.txt").write_text("1 qid:3\n")
+    with pytest.raises(ValueError, match=r"S3\.txt: no row has a feature.*zero_based"):
+        load_letor_folds(tmp_path)
+    fold = next(load_letor_folds(tmp_path, zero_based=False))
+    assert_array_equal(fold.train.X, [[1], [2], [0]])
+    for part in tmp_path.iterdir():
+        part.write_text(f"1 qid:{part.stem[1]}\n")
+    assert not next(load_letor_folds(tmp_path)).train.X.any()
 
 
 def test_test_files_of_folds_serve_as_parts(tmp_path):

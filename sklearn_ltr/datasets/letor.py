@@ -16,13 +16,19 @@ from sklearn.utils import Bunch
 
 _DOCID = re.compile(rb"docid\s*=\s*(\S+)")
 
+# Longest document id, in bytes: an array of strings gives each as much room as the longest.
+_LONGEST_DOCID = 1_000
+
+# Messages quote at most so many characters of what scikit-learn or Python say of a line.
+_LONGEST_REASON = 200
+
 
 def load_letor_file(path, *, n_features=None, sparse=False, zero_based="auto"):
     """Read a ranking data set in LETOR's format.
 
     A line is a row, ``label qid:N index:value ... #comment``: LETOR 2.0 to 4.0, MSLR-WEB10K/30K,
     Yahoo and Istella come this way. Line ends may be LF or CRLF; blank lines and lines with only
-    a comment are skipped.
+    a comment are skipped. Labels and values are decimal numbers, ``inf`` or ``nan``.
 
     Parameters
     ----------
@@ -48,14 +54,16 @@ def load_letor_file(path, *, n_features=None, sparse=False, zero_based="auto"):
         groups : ndarray of shape (n_samples,), dtype int64
             The query ids, exactly as written.
         docids : ndarray of shape (n_samples,), dtype str
-            What a comment ``docid = D`` names, else the empty string.
+            What a comment ``docid = D`` names, else the empty string; at most 1,000 bytes. Bytes
+            that are not UTF-8 are replaced.
 
     Raises
     ------
     ValueError
         If a line is malformed or has no query id, or the id does not fit into 64 bits; if the
-        file has no row; if it has more than `n_features` features. The message has the file and,
-        where there is one, the line.
+        file has no row; if it has more than `n_features` features; if a compressed file is
+        damaged; if the rows do not fit into memory as a dense array. The message has the file
+        and, where there is one, the line.
 
     See Also
     --------
@@ -116,7 +124,8 @@ def load_letor_folds(folder, *, parts="S{}", n_features=None, sparse=False, zero
     FileNotFoundError
         If a part is missing.
     ValueError
-        If `parts` has no ``{}``, a file is malformed, or two parts share a query id.
+        If `parts` has no ``{}``, a file is malformed, or two parts share a query id; with
+        ``zero_based="auto"`` also if a part has no feature in any row, and others have.
 
     See Also
     --------
@@ -186,15 +195,25 @@ class _Rows:
                     )
                 self.number += 1
                 self.line = line
+                if b"\0" in line:
+                    raise ValueError("the line has a NUL byte")
+                if b"\r" in line.rstrip(b"\r\n"):
+                    # Lines that end in CR alone would be lost behind the first comment.
+                    raise ValueError("the line has a carriage return in its midst")
                 row, _, comment = line.partition(b"#")
                 fields = row.split(None, 2)
                 if not fields:
                     continue
                 if len(fields) < 2 or not fields[1].startswith(b"qid:"):
                     raise ValueError("no query id after the label")
+                if b"_" in row:  # which Python takes in numbers
+                    raise ValueError("the line has an underscore outside of its comment")
                 self.groups.append(int(fields[1][4:]))
                 docid = _DOCID.search(comment)
-                self.docids.append(docid[1].decode(errors="replace") if docid else "")
+                docid = docid[1] if docid else b""
+                if len(docid) > _LONGEST_DOCID:
+                    raise ValueError(f"the document id is longer than {_LONGEST_DOCID:,} bytes")
+                self.docids.append(docid.decode(errors="replace"))
                 yield row.replace(b":NULL", b":nan")
         self.line = None
         if not self.groups:
@@ -213,9 +232,16 @@ def _load(sources, n_features, sparse, zero_based):
         arrays = load_svmlight_files(files, n_features=n_features, zero_based=zero_based)
     except (ValueError, OverflowError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(_explain(error, files)) from error
+    empty = [file.name for X, file in zip(arrays[::2], files, strict=True) if X.nnz == 0]
+    if zero_based == "auto" and 0 < len(empty) < len(files):
+        # scikit-learn would let such a file decide for all of them that indices start at 0.
+        raise ValueError(
+            f"{empty[0]}: no row has a feature, so that it cannot be told where indices start. "
+            "Give zero_based=False or True."
+        )
     return [
         Bunch(
-            X=X if sparse else X.toarray(),
+            X=X if sparse else _dense(X, file),
             y=y,
             groups=np.array(file.groups, dtype=np.int64),
             docids=np.array(file.docids),
@@ -224,8 +250,21 @@ def _load(sources, n_features, sparse, zero_based):
     ]
 
 
+def _dense(X, file):
+    try:
+        return X.toarray()
+    except (MemoryError, ValueError) as error:  # numpy's word for even larger arrays
+        n_rows, n_features = X.shape
+        raise ValueError(
+            f"{file.name}: {n_rows:,} rows of {n_features:,} features do not fit into memory as a "
+            "dense array. Give sparse=True, or look for an index that is far too high."
+        ) from error
+
+
 def _explain(error, files):
     reason = str(error).rstrip(".")
+    if len(reason) > _LONGEST_REASON:
+        reason = reason[:_LONGEST_REASON] + " ..."
     for file in files:
         if file.line is not None:
             start = file.line[:60].decode(errors="replace").strip()
