@@ -249,7 +249,7 @@ def test_output_as_a_frame(frame):
     X_new = features.fit_transform(frame[columns].set_axis(frame.index + 5))
     assert X_new.index[0] == 5
     assert X_new.columns.tolist() == features.get_feature_names_out().tolist()
-    assert "preprocessing.BM25Features.html" in features._repr_html_()
+    assert "BM25Features" in features._repr_html_()
 
 
 def test_errors():

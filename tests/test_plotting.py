@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Displays: what is drawn is what the metrics and the rankers give."""
 
+import inspect
 import sys
 
 import numpy as np
@@ -141,7 +142,7 @@ def test_one_figure_a_call_and_none_with_axes(data, ranker, other):
         (get_metric("ndcg@3", like="letor4"), lambda k: get_metric(f"ndcg@{k}", like="letor4")),
         (get_metric("err@5", max_grade=4), lambda k: get_metric(f"err@{k}", max_grade=4)),
     ],
-    ids=str,
+    ids=lambda x: "" if inspect.isfunction(x) else str(x),
 )
 def test_metric_at_k_draws_the_means(data, ranker, metric, at_k):
     X, y, groups = data

@@ -172,8 +172,7 @@ def test_frames_names_and_copies():
     pd.testing.assert_frame_equal(clone(scaler).fit_transform(frame, groups=groups), scaled)
     with pytest.raises(ValueError, match="feature names"):
         scaler.transform(frame[["length", "bm25"]], groups)
-    html = scaler._repr_html_()
-    assert "api/sklearn_ltr.preprocessing.QueryScaler.html" in html
+    assert "QueryScaler" in scaler._repr_html_()
 
 
 @needs_data
