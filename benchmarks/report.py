@@ -1,0 +1,367 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""All rankers beside LightGBM, XGBoost, CatBoost and scikit-learn: one page of figures.
+
+    python benchmarks/report.py --data DIR                      # accuracy, speed and the page
+    python benchmarks/report.py --data DIR --part accuracy --sets mq2008 --rankers LambdaMART Ridge
+    python benchmarks/report.py --data DIR --part speed         # wants a quiet machine
+    python benchmarks/report.py --data DIR --part page          # the page from what is there
+    python benchmarks/report.py --data DIR --quick              # to see that it runs
+
+DIR (or the environment variable SKLEARN_LTR_DATA) holds `mq2008`, `ohsumed-letor3-qln`,
+`webtrack-clueweb09`, `mslr-web10k-sample` and `mslr-web30k-sample`. Results are kept as JSON in
+`--cache`; what is there already, from the same settings and the same version of the library, is not
+run again. Delete the cache after a change of our own code. The page takes all that the cache has,
+with the words of `report_comment.md`, which are written by hand: read them again when the figures
+have changed.
+
+The rankers, their grids and what they have in common are in `_peers.py`; how the figures are made
+is written on the page itself.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from _peers import CONTENDERS, criterion
+from _report_page import COMMENT, Results, is_ours, page
+from joblib import Parallel, delayed, parallel_config
+from lambdamart import SETS as LAMBDAMART_SETS
+from lambdamart import pooled
+from sklearn.utils import Bunch
+from trees import clock, dense_data, installed, load, memory, save
+
+from sklearn_ltr.datasets import load_letor_file, make_cubic_ranking, make_ranking
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "benchmarks" / "report.md"
+ROUNDS = 100
+
+
+# Data -------------------------------------------------------------------------------------------
+
+
+def mslr30k_parts(data):
+    return [
+        load_letor_file(data / "mslr-web30k-sample" / f"{part}.txt.gz", n_features=136)
+        for part in ("vali", "test")
+    ]
+
+
+def generated(make, **params):
+    def parts(data):
+        X, y, groups = make(random_state=0, **params)
+        return [Bunch(X=X, y=y, groups=groups)]
+
+    return pooled(parts)
+
+
+# Title, and what makes the folds.
+SETS = {
+    "mq2008": LAMBDAMART_SETS["mq2008"],
+    "ohsumed": LAMBDAMART_SETS["ohsumed"],
+    "webtrack": LAMBDAMART_SETS["webtrack"],
+    "mslr10k": LAMBDAMART_SETS["mslr-pooled"],
+    "mslr30k": ("MSLR-WEB30K sample, pooled, five folds by query", pooled(mslr30k_parts)),
+    "synthetic": (
+        "`make_ranking`, five folds by query",
+        generated(make_ranking, n_queries=300, n_docs=(10, 50), n_features=50),
+    ),
+    "cubic": (
+        "`make_cubic_ranking`, five folds by query",
+        generated(make_cubic_ranking, n_queries=300, n_docs=30),
+    ),
+}
+
+
+# Accuracy ---------------------------------------------------------------------------------------
+
+
+def folds_of(make, args):
+    return make(args.data)[: 2 if args.quick else None]
+
+
+def settings_of(name, args):
+    settings = CONTENDERS[name].settings()
+    return settings[:: len(settings) - 1 or 1] if args.quick else settings
+
+
+def library_of(name):
+    library = CONTENDERS[name].library
+    return f"{library} {installed(library)}"
+
+
+def what_is_fitted(name, args):
+    """What a result depends on, but for the code of the package."""
+    contender = CONTENDERS[name]
+    return {
+        "ranker": [str(a) for a in getattr(contender.fit, "args", [])],
+        "library": library_of(name),
+        "settings": settings_of(name, args),
+        "rounds": args.rounds,
+    }
+
+
+def cached(path, what):
+    """The result in the cache; None if there is none, or of something else."""
+    if not path.exists():
+        return None
+    result = json.loads(path.read_text())
+    # Through JSON, which has no tuples.
+    return result if result["what"] == json.loads(json.dumps(what)) else None
+
+
+def path_of(set_name, i, name, args):
+    file = name.replace(" ", "_").replace(":", "_").replace(",", "") + ".json"
+    return args.cache / "accuracy" / set_name / str(i) / file
+
+
+def fit_grid(fold, name, what, path):
+    """Fit all settings of a ranker to a fold, and keep the scores that the best gives the test."""
+    contender, start = CONTENDERS[name], time.perf_counter()
+    fits, best = [], -np.inf
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for setting in what["settings"]:
+            fitted = contender.fit(fold.train, setting, what["rounds"], fold.validation)
+            rounds = int(np.argmax(fitted.curve)) + 1  # the fewest of equals
+            value = fitted.curve[rounds - 1]
+            staged = len(fitted.curve) > 1
+            fits.append(
+                {"setting": setting, "validation": value, "rounds": rounds, "staged": staged}
+            )
+            if value > best:  # the first of equals
+                best, chosen = value, fits[-1]
+                scores = fitted.scores(fold.test, rounds) if staged else fitted.scores(fold.test)
+    result = {
+        "what": what,
+        "fits": fits,
+        "chosen": chosen,
+        "scores": np.asarray(scores, dtype=float).tolist(),
+        "seconds": time.perf_counter() - start,
+        "warnings": sorted({str(w.message) for w in caught}),
+        "machine": machine(),
+        "date": time.strftime("%Y-%m-%d"),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result))
+    print(
+        f"{path.parent.parent.name} {path.parent.name} {name:<32}{result['seconds']:7.1f} s  "
+        f"validation {best:.4f} test {criterion(fold.test, np.array(result['scores'])):.4f}",
+        flush=True,
+    )
+
+
+def accuracy(args):
+    for set_name in args.sets:
+        folds = folds_of(SETS[set_name][1], args)
+        tasks = []
+        for name in args.rankers:
+            what = what_is_fitted(name, args)
+            for i, fold in enumerate(folds):
+                path = path_of(set_name, i, name, args)
+                if cached(path, what) is None:
+                    tasks.append(delayed(fit_grid)(fold, name, what, path))
+        with parallel_config("loky", n_jobs=args.jobs, inner_max_num_threads=1):
+            Parallel()(tasks)
+
+
+# Speed ------------------------------------------------------------------------------------------
+
+LEAVES, RATE = 32, 0.1
+TREE = {"learning_rate": RATE, "max_leaf_nodes": LEAVES}
+STUMP = {"learning_rate": RATE, "max_leaf_nodes": 2}
+
+# Of each problem the rankers and their settings; ratios are to the first.
+PROBLEMS = {
+    f"Trees of {LEAVES} leaves that learn from pairs or lists": {
+        "LightGBM lambdarank": TREE,
+        "LightGBM rank_xendcg": TREE,
+        "XGBoost rank:ndcg": TREE,
+        "XGBoost rank:pairwise": TREE,
+        "CatBoost YetiRank": TREE,
+        "LambdaMART": TREE,
+        "QBRank": TREE,
+        "GBRank": TREE | {"learning_rate": 1.0},
+    },
+    f"Trees of {LEAVES} leaves that learn from each row": {
+        "LightGBM regression": TREE,
+        "XGBoost reg:squarederror": TREE,
+        "CatBoost QueryRMSE": TREE,
+        "HistGradientBoostingRegressor": TREE,
+        "RegressionRanker": TREE,
+        "McRank": TREE,
+        "McRank, ordinal": TREE,
+    },
+    "Stumps and single features": {
+        "LightGBM lambdarank": STUMP,
+        "XGBoost rank:pairwise": STUMP,
+        "CatBoost YetiRank": STUMP,
+        "MPBoost": {"learning_rate": RATE},
+        "RankBoost": {"learning_rate": RATE},
+        "FRank": {"learning_rate": RATE},
+        "AdaRank": {"update": "adaboost"},
+        "FeatureRank": {},
+        "SingleFeatureRanker": {},
+    },
+    "Linear functions": {
+        "Ridge": {"alpha": 1.0},
+        "LinearRegression": {},
+        "RankSVM": {"C": 1.0},
+        "RankNet": {"alpha": 1e-2},
+        "ListNet": {"alpha": 1e-2},
+        "ListMLE": {"alpha": 1e-2},
+        "RankCosine": {"alpha": 1e-2},
+        "LambdaRank": {"alpha": 1e-2},
+    },
+}
+
+
+def run_child(settings):
+    """Fit and predict with one ranker; prints a JSON object."""
+    train, test = (
+        Bunch(**dict(zip(("X", "y", "groups"), load(settings["folder"], part), strict=True)))
+        for part in ("train", "test")
+    )
+    fit = CONTENDERS[settings["ranker"]].fit
+    before, start = memory()[0], clock()
+    fitted = fit(train, settings["setting"], settings["rounds"])
+    wall, cpu = clock() - start
+    out = {"fit": wall, "cpu": cpu, "added": memory()[1] - before}
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        scores = fitted.scores(test)
+        times.append(time.perf_counter() - start)
+    print(json.dumps(out | {"predict": min(times), "ndcg": criterion(test, scores)}))
+
+
+def measure(folder, ranker, setting, args):
+    settings = {"folder": folder, "ranker": ranker, "setting": setting, "rounds": args.rounds}
+    one_thread = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    done = subprocess.run(
+        [sys.executable, __file__, "--child", json.dumps(settings)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | one_thread,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{ranker} failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def speed(args):
+    """All rankers of a problem take turns in each repeat."""
+    runs = {problem: {name: [] for name in names} for problem, names in PROBLEMS.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        for part, data in zip(("train", "test"), dense_data(args, seed=0), strict=True):
+            save(folder, part, *data)
+        for problem, names in PROBLEMS.items():
+            for _ in range(args.repeats):
+                for name, setting in names.items():
+                    runs[problem][name].append(measure(folder, name, setting, args))
+                    last = runs[problem][name][-1]
+                    print(f"{name:<32}" + " ".join(f"{k} {v:.3f}" for k, v in last.items()))
+    args.cache.mkdir(parents=True, exist_ok=True)
+    result = {
+        "runs": runs,
+        "rows": args.rows,
+        "features": args.features,
+        "rounds": args.rounds,
+        "repeats": args.repeats,
+        "libraries": sorted({library_of(name) for names in PROBLEMS.values() for name in names}),
+        "machine": machine(),
+        "load": os.getloadavg()[0],
+        "date": time.strftime("%Y-%m-%d"),
+    }
+    (args.cache / "speed.json").write_text(json.dumps(result))
+
+
+def machine():
+    from stump_round import cpu_name
+
+    return f"{cpu_name()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+# The page ---------------------------------------------------------------------------------------
+
+
+def results_of(set_name, args):
+    """What the cache has of a data set: of each ranker all folds or nothing."""
+    title, make = SETS[set_name]
+    folds = folds_of(make, args)
+    found = {}
+    for name in CONTENDERS:
+        what = what_is_fitted(name, args)
+        of_folds = [cached(path_of(set_name, i, name, args), what) for i in range(len(folds))]
+        if None not in of_folds:
+            found[name] = of_folds
+    tests = [fold.test for fold in folds]
+    return Results(
+        title,
+        np.concatenate([test.y for test in tests]),
+        np.concatenate([test.groups for test in tests]),
+        [len(test.y) for test in tests],
+        tests[0].X.shape[1],
+        found,
+    )
+
+
+def write_page(args):
+    results = {}
+    for set_name in SETS:
+        if (args.cache / "accuracy" / set_name).exists():
+            found = results_of(set_name, args)
+            if len({is_ours(name) for name in found.folds}) == 2:  # there is something to compare
+                results[set_name] = found
+    path = args.cache / "speed.json"
+    speed = json.loads(path.read_text()) if path.exists() else None
+    command = "python benchmarks/report.py --data DIR" + (" --quick" if args.quick else "")
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    args.output.write_text(page(results, speed, args.rounds, command))
+    print(f"Wrote {args.output}. Read {COMMENT.name} again beside it.")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parts = {"accuracy": accuracy, "speed": speed, "page": write_page}
+    parser.add_argument("--data", type=Path, default=os.environ.get("SKLEARN_LTR_DATA"))
+    parser.add_argument("--part", choices=list(parts), nargs="+", default=list(parts))
+    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    parser.add_argument("--rankers", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="the most, of all that boost")
+    parser.add_argument("--jobs", type=int, default=2, help="fits at a time, of one thread each")
+    parser.add_argument("--rows", type=int, default=20_000, help="of speed, a multiple of 200")
+    parser.add_argument("--features", type=int, default=50, help="of speed")
+    parser.add_argument("--repeats", type=int, default=3, help="of speed")
+    parser.add_argument("--cache", type=Path, default=HERE.parent / "build" / "report")
+    parser.add_argument("--output", type=Path, default=PAGE)
+    parser.add_argument("--quick", action="store_true", help="to see that it runs")
+    parser.add_argument("--child", type=json.loads, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        run_child(args.child)
+        return
+    if args.data is None:
+        parser.error("give --data or set SKLEARN_LTR_DATA")
+    if args.quick:
+        args.rounds, args.repeats, args.rows = 10, 1, 2_000
+        args.cache /= "quick"
+        args.output = args.cache / "report.md"
+    for part in args.part:
+        parts[part](args)
+
+
+if __name__ == "__main__":
+    main()
