@@ -21,7 +21,7 @@ seconds.
 #
 # A pair of weight a adds -a / (1 + exp(h_i - h_j)) to the gradient of its winner, and takes it from
 # that of its loser. Its second derivative by the difference is a / 4 at most, and twice that bounds
-# the block of the Hessian that belongs to its rows. The User Guide derives this step by step.
+# the block of the Hessian that belongs to its rows. :ref:`adding-a-loss` derives this step by step.
 #
 # ``BaseEstimator`` makes ``power`` a parameter that can be searched.
 

@@ -125,7 +125,7 @@ for name, (ranker, grid) in rankers.items():
 scaled = QueryScaler().fit_transform(X, groups=groups)
 single = SingleFeatureRanker().fit(scaled, y, groups=groups).feature_scores_.max(axis=1)
 single = dict(sorted(zip(names, single, strict=True), key=lambda item: -item[1]))
-fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, values, title, color in [
     (axes[0], test_scores, "Rankers, test queries", "#0072B2"),
     (axes[1], single, "Single features, training queries", "#D55E00"),

@@ -52,7 +52,7 @@ thirds = FeatureRank(3 * K).fit(X[train], y[train], groups=groups[train]).center
 posterior, middle, prior = np.moveaxis(thirds.reshape(-1, K, 3), 2, 0)  # class 1 is the bottom
 
 classes = np.arange(1, K + 1)
-fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharey=True)
+fig, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained", sharey=True)
 for m, ax in enumerate(axes):
     for centers, label, color, style in (
         (normal, "normal", BLACK, "-"),
@@ -79,7 +79,7 @@ plt.show()
 # rank in a large list is a function of the value.
 
 x = np.linspace(0, 1, 401)
-fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharey=True)
+fig, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained", sharey=True)
 for K, color, style in ((2, BLACK, ":"), (8, BLUE, "--"), (32, ORANGE, "-")):
     ranker = FeatureRank(K).fit(X[train], y[train], groups=groups[train])
     for m, ax in enumerate(axes):

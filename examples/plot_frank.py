@@ -42,7 +42,7 @@ def fidelity(o, target):
 
 o = np.linspace(-6, 6, 241)
 styles = {0: (BLUE, "--"), 0.5: (ORANGE, "-."), 1: (GREEN, "-")}
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for ax, loss, title in zip(
     axes, (cross_entropy, fidelity), ("Cross entropy", "Fidelity"), strict=True
 ):
@@ -92,7 +92,7 @@ for t in sorted({0, 9, 49, best, ranker.n_iter_ - 1}):
 # levels off, and its best round is where early stopping would end.
 
 rounds = np.arange(1, ranker.n_iter_ + 1)
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 left.plot(rounds, ranker.train_loss_, color=BLUE, linewidth=2)
 left.set(title="Training loss", xlabel="rounds", ylabel="fidelity loss J(H)", ylim=(0, None))
 right.plot(rounds, train_ndcg, color=BLUE, linewidth=2, label="training queries")
