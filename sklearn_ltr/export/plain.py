@@ -10,22 +10,11 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ltr import losses
+from sklearn_ltr import losses, rankers
 from sklearn_ltr.additive import AdditiveModel
 from sklearn_ltr.binning import MAX_BINS
 from sklearn_ltr.boosting import StumpRanker
 from sklearn_ltr.export import schema
-from sklearn_ltr.rankers import (
-    FRank,
-    GBRank,
-    LambdaMART,
-    McRank,
-    MPBoost,
-    QBRank,
-    QuadraticBoosting,
-    RankBoost,
-    RegressionRanker,
-)
 from sklearn_ltr.rankers.mcrank import MAX_LEVELS
 from sklearn_ltr.weak.stump import Stump
 from sklearn_ltr.weak.tree import Tree
@@ -34,17 +23,17 @@ FORMAT, FORMAT_VERSION = "sklearn_ltr", 1
 
 # Only what is listed here is ever built.
 RANKERS = {
-    R.__name__: R
-    for R in (
-        FRank,
-        GBRank,
-        LambdaMART,
-        McRank,
-        MPBoost,
-        QBRank,
-        QuadraticBoosting,
-        RankBoost,
-        RegressionRanker,
+    name: getattr(rankers, name)
+    for name in (
+        "FRank",
+        "GBRank",
+        "LambdaMART",
+        "McRank",
+        "MPBoost",
+        "QBRank",
+        "QuadraticBoosting",
+        "RankBoost",
+        "RegressionRanker",
     )
 }
 LOSSES = {name: getattr(losses, name) for name in losses.__all__}
@@ -99,7 +88,7 @@ OPTIONAL = ("grades_", "feature_names_in_")
 
 
 def _attribute_kinds(R):
-    return ATTRIBUTES | (MCRANK_ATTRIBUTES if R is McRank else {})
+    return ATTRIBUTES | (MCRANK_ATTRIBUTES if R is rankers.McRank else {})
 
 
 def to_dict(ranker):
