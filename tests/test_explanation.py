@@ -22,8 +22,8 @@ from strategies import ranking_problems
 
 import sklearn_ltr
 from sklearn_ltr import FRank, MPBoost, RankBoost, additive
-from sklearn_ltr.boosting import StumpRanker
 from sklearn_ltr.datasets import make_ranking
+from sklearn_ltr.stump_boosting import StumpRanker
 
 STOPPING = {"early_stopping": True, "n_iter_no_change": 3, "validation_fraction": 0.3}
 

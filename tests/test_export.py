@@ -40,10 +40,11 @@ from sklearn_ltr import (
     RegressionRanker,
     losses,
 )
-from sklearn_ltr.boosting import Boosting, StumpRanker
+from sklearn_ltr.boosting import Boosting
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.export import from_dict, plain, to_dict, to_ranklib_xml
 from sklearn_ltr.metrics import get_metric
+from sklearn_ltr.stump_boosting import StumpRanker
 
 STOPPING = {"early_stopping": True, "n_iter_no_change": 3, "validation_fraction": 0.3}
 DRAWS = {"subsample": 0.6, "max_features": 0.5, "random_state": 7}

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_ltr import losses, rankers
 from sklearn_ltr.additive import AdditiveModel
 from sklearn_ltr.binning import MAX_BINS
-from sklearn_ltr.boosting import StumpRanker
 from sklearn_ltr.export import schema
 from sklearn_ltr.rankers.mcrank import MAX_LEVELS
+from sklearn_ltr.stump_boosting import StumpRanker
 from sklearn_ltr.weak.stump import Stump
 from sklearn_ltr.weak.tree import Tree
 

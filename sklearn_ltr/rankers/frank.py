@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 from sklearn.utils import check_scalar
 
 from sklearn_ltr.base import check_positive
-from sklearn_ltr.boosting import StumpRanker
 from sklearn_ltr.losses.fidelity import FidelityLoss
 from sklearn_ltr.pairs import list_pairs, sample_pairs
+from sklearn_ltr.stump_boosting import StumpRanker
 from sklearn_ltr.weak.fidelity_search import FidelitySearch
 
 STEPS = ("paper", "exact")

@@ -9,10 +9,11 @@ from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_ltr.base import check_positive
-from sklearn_ltr.boosting import NO_WEIGHT_LEFT, StumpRanker
+from sklearn_ltr.boosting import NO_WEIGHT_LEFT
 from sklearn_ltr.labels import DISTANCES, directed_distance
 from sklearn_ltr.losses.pairwise import exponential_loss
 from sklearn_ltr.queries import warn_caller
+from sklearn_ltr.stump_boosting import StumpRanker
 from sklearn_ltr.weak.stump import StumpSearch
 
 STEPS = ("paper", "newton", "exact")

@@ -4,8 +4,9 @@
 
 import numpy as np
 
-from sklearn_ltr.boosting import NO_WEIGHT_LEFT, StumpRanker
+from sklearn_ltr.boosting import NO_WEIGHT_LEFT
 from sklearn_ltr.losses.pairwise import exponential_loss
+from sklearn_ltr.stump_boosting import StumpRanker
 from sklearn_ltr.weak.stump import StumpSearch
 
 # What each step maximises over the stumps.
