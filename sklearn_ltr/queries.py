@@ -91,9 +91,14 @@ def _sums_to(values, total):
         return False
 
 
-def _as_id_array(groups, name):
+def check_groups(groups, name="groups"):
+    """Raise unless there are query ids."""
     if groups is None:
         raise ValueError(f"`{name}` is None; give one query id for each row.")
+
+
+def _as_id_array(groups, name):
+    check_groups(groups, name)
     if sparse.issparse(groups):
         raise ValueError(f"`{name}` must be a dense one-dimensional array; got a sparse matrix.")
     if not hasattr(groups, "__array__") and not hasattr(groups, "dtype"):

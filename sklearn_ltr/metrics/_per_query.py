@@ -78,6 +78,11 @@ class Metric:
         """Name with cut-off, as `get_metric` reads it: "ndcg@10"."""
         return self.label if self.k is None else f"{self.label}@{self.k}"
 
+    @property
+    def undefined_everywhere(self):
+        """What to say where no query has a value."""
+        return f"{self.name} is undefined where {self.undefined_when}, which is so in every query"
+
     def __call__(self, y_true, y_score, groups=None, query_weight=None, per_query=False):
         """Evaluate scores.
 
@@ -142,8 +147,7 @@ class Metric:
         defined = ~np.isnan(values)
         if not defined.any():
             warnings.warn(
-                f"{self.name} is undefined where {self.undefined_when}, which is so in every "
-                "query; the mean is NaN.",
+                f"{self.undefined_everywhere}; the mean is NaN.",
                 UndefinedMetricWarning,
                 stacklevel=4,
             )

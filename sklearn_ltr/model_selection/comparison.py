@@ -4,7 +4,6 @@
 
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from itertools import combinations
 from numbers import Integral
 from typing import NamedTuple
@@ -13,10 +12,10 @@ import numpy as np
 from scipy.stats import ttest_1samp
 from sklearn.utils import check_random_state, check_scalar
 
-from sklearn_ltr.base import only_labelled
+from sklearn_ltr.base import only_labelled, predict_queries
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.metrics._per_query import check_choice, check_column
-from sklearn_ltr.scorers import RankingScorer
+from sklearn_ltr.queries import check_groups
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 RESAMPLES_AT_ONCE = 512
@@ -188,10 +187,7 @@ def compare_rankers(
     check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
     if y is None:
         raise ValueError("`y` is None; give the grade of each row.")
-    if groups is None:
-        raise ValueError("`groups` is None; give one query id for each row.")
-
-    per_query = partial(metric, per_query=True)
+    check_groups(groups)
     of_ranker = {}
     for name, ranker in rankers.items():
         if hasattr(ranker, "predict"):
@@ -199,21 +195,19 @@ def compare_rankers(
                 raise ValueError(
                     f"`X` is None; ranker {name!r} is an estimator and needs the rows."
                 )
-            of_ranker[name] = RankingScorer(per_query)(ranker, X, y, groups)
+            scores = predict_queries(ranker, X, groups)
         else:
             scores = check_column(ranker, f"rankers[{name!r}]")
             if len(scores) != len(y):
                 raise ValueError(
                     f"Ranker {name!r} has {len(scores)} scores but there are {len(y)} rows."
                 )
-            labelled, scores, ids, _ = only_labelled(y, scores, groups, None)
-            of_ranker[name] = per_query(labelled, scores, groups=ids)
+        labelled, scores, ids, _ = only_labelled(y, scores, groups, None)
+        of_ranker[name] = metric(labelled, scores, groups=ids, per_query=True)
     values = np.column_stack([result.values for result in of_ranker.values()])
     defined = ~np.isnan(values).any(axis=1)
     if not defined.any():
-        raise ValueError(
-            f"{metric.name} is undefined where {metric.undefined_when}, which is so in every query."
-        )
+        raise ValueError(f"{metric.undefined_everywhere}.")
     query_ids = next(iter(of_ranker.values())).ids[defined]
     columns = dict(zip(rankers, values[defined].T, strict=True))
 

@@ -5,6 +5,7 @@
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.base import only_labelled, predict_queries, unwrap_search
+from sklearn_ltr.queries import check_groups
 
 # A pair from Okabe and Ito's palette, told apart with every kind of colour vision and in grey.
 POSITIVE, NEGATIVE = "#0072B2", "#E69F00"
@@ -29,12 +30,6 @@ def axes_or_new(ax, caller):
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained")[1]
-
-
-def check_groups(groups, name="groups"):
-    """Raise unless there is a query id for each row."""
-    if groups is None:
-        raise ValueError(f"`{name}` is None; give one query id for each row.")
 
 
 def predict(estimator, X, groups):

@@ -234,9 +234,8 @@ class MetricAtKDisplay:
         values, errors = np.empty(k_max), np.empty(k_max)
         for i, at_k in enumerate(metrics):
             of_query = at_k(y_true, y_score, groups, per_query=True).values
-            of_query = of_query[~np.isnan(of_query)]
-            values[i] = at_k(y_true, y_score, groups)
-            errors[i] = _standard_error(of_query)
+            values[i] = at_k._mean(of_query, None)
+            errors[i] = _standard_error(of_query[~np.isnan(of_query)])
         display = cls(
             values=values,
             standard_errors=errors,

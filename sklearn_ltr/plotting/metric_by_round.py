@@ -8,11 +8,11 @@ from sklearn_ltr.base import unwrap_search
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.plotting._base import (
     axes_or_new,
-    check_groups,
     check_matplotlib,
     labelled,
     metric_label,
 )
+from sklearn_ltr.queries import check_groups
 
 
 class MetricByRoundDisplay:

@@ -236,10 +236,7 @@ class WinLossDisplay:
         differences = first.values - second.values
         defined = ~np.isnan(differences)
         if not defined.any():
-            raise ValueError(
-                f"{metric.name} is undefined where {metric.undefined_when}, which is so in every "
-                "query."
-            )
+            raise ValueError(f"{metric.undefined_everywhere}.")
         display = cls(
             differences=differences[defined],
             query_ids=ids[first.ids[defined]],
