@@ -1,6 +1,6 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scorers by themselves; `test_routing.py` has them in searches."""
+"""Scorers by themselves; `contract/test_routing.py` has them in searches."""
 
 import copy
 import pickle

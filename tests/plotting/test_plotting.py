@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from contract.test_contract import RANKERS, make, make_data
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -16,7 +17,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from test_contract import RANKERS, make, make_data
 
 from sklearn_ltr import FRank, LambdaMART, MPBoost, QBRank, RankBoost, SingleFeatureRanker, plotting
 from sklearn_ltr.base import predict_queries

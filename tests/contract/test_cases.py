@@ -12,11 +12,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-from test_contract import (
+from contract.test_contract import (
     allows_nan,
     allows_sparse,
     assert_alike,
@@ -27,6 +23,10 @@ from test_contract import (
     make,
     mixes_labels_and_pairs,
 )
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_ltr.metrics import ndcg_score
 from sklearn_ltr.pairs import preference_pairs

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import mpboost as oracle
 from strategies import ranking_problems
+
+from oracles import mpboost as oracle
 
 NAN = np.nan
 STEPS = ("paper", "newton", "exact")

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import ranking_problems
+
 from oracles import mcrank as oracle
 from oracles.tree import Growth, check_tree, grow, leaf_of, midpoints, predict, regions
-from strategies import ranking_problems
 
 NAN = np.nan
 INF = np.inf
