@@ -1,10 +1,11 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hypothesis strategies for small, awkward ranking problems."""
+"""What hypothesis draws: small, awkward ranking problems, and how many of them."""
 
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 GRADES = {
@@ -14,6 +15,11 @@ GRADES = {
     "negative": st.integers(-16, 16).map(lambda k: k / 8),
 }
 COLUMNS = ("values", "values", "binary", "constant", "complement", "copy", "missing")
+
+
+def examples(n):
+    """Have a test draw `n` examples, and as many times more as the profile draws more than 100."""
+    return settings(max_examples=n * settings.default.max_examples // 100)
 
 
 @dataclass

@@ -4,10 +4,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from strategies import examples
 
 from sklearn_ltr import additive as module
 from sklearn_ltr.additive import AdditiveModel, StepFunctions
@@ -41,7 +42,7 @@ def scores_by_hand(rounds, X):
     return scores
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(rounds=terms, rows=st.lists(st.tuples(*[values] * 4), min_size=1, max_size=6))
 def test_scores_equal_the_sum_of_stumps(rounds, rows):
     X = np.array(rows)

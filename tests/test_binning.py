@@ -7,11 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from strategies import examples
 
 from sklearn_ltr import binning as module
 from sklearn_ltr.binning import Binner
@@ -46,7 +47,7 @@ def check_codes(x, thresholds, codes):
         assert code == expected
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(x=hnp.arrays(float, st.integers(1, 12), elements=awkward))
 def test_every_distinct_value_has_a_bin(x):
     binner, binned = fit_transform(x[:, None])
@@ -59,7 +60,7 @@ def test_every_distinct_value_has_a_bin(x):
     check_codes(x, thresholds, binned.column(0))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     x=hnp.arrays(float, st.integers(1, 60), elements=st.integers(0, 25).map(float)),
     max_bins=st.integers(2, 12),
@@ -112,7 +113,7 @@ def adaptive_bins(values, max_bins):
         length *= 2
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     x=hnp.arrays(
         float,
@@ -160,7 +161,7 @@ def test_adaptive_bins_of_many_values():
 
 
 @pytest.mark.parametrize("sampled", [False, True])
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 10**6),
     max_bins=st.sampled_from([2, 3, 7, 20, 255, None]),

@@ -13,12 +13,12 @@ import pkgutil
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 import sklearn_ltr
 from sklearn_ltr import FRank, MPBoost, RankBoost, additive
@@ -215,7 +215,7 @@ def test_shape_functions_are_copies(R):
     assert_array_equal(ranker.predict(X), scores)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(problem=ranking_problems(), rounds=st.integers(1, 6), data=st.data())
 @each_ranker
 def test_awkward_problems(R, problem, rounds, data):

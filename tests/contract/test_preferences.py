@@ -6,10 +6,10 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 import sklearn_ltr
 from sklearn_ltr.datasets import make_ranking
@@ -48,7 +48,7 @@ def test_there_are_rankers():
 
 
 @each_ranker
-@settings(max_examples=40)
+@examples(40)
 @given(problem=ranking_problems(), seed=st.integers(0, 100))
 def test_pairs_of_grades_give_the_model_of_the_grades(R, problem, seed):
     X, y, groups, weight = problem

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -17,6 +17,7 @@ from scipy.stats import norm
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import PolynomialFeatures
+from strategies import examples
 
 from sklearn_ltr.datasets import (
     load_letor_file,
@@ -184,7 +185,7 @@ def test_broken_gzip_is_named(tmp_path):
         load_letor_file(tmp_path / "absent.txt")
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.data(), st.booleans(), st.booleans())
 def test_round_trip(data, zero_based, as_sparse):
     n_rows, n_features = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 5))

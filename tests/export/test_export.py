@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 import sklearn_ltr
 from sklearn_ltr import (
@@ -184,7 +184,7 @@ def test_metadata_requests_are_not_kept():
     assert vars(ranker).keys() - vars(again).keys() == {"_metadata_request"}
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(problem=ranking_problems(), rounds=st.integers(1, 4))
 @each_ranker
 def test_awkward_problems(R, problem, rounds):
@@ -656,7 +656,7 @@ def mutations(draw, data):
 ROWS = np.array([[0.0, 1.0, np.nan], [-1e300, 1e300, 0.3], [np.nan] * 3, [0.5, -0.0, 2.0]])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(draws=st.data())
 @pytest.mark.parametrize("R", [MPBoost, RegressionRanker, McRank, QuadraticBoosting])
 def test_mutations(stored, R, draws):
@@ -731,7 +731,7 @@ def test_ranklib_scores(R, params):
     assert_allclose(ranklib_scores(text, X, ids), scores, rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(problem=ranking_problems(missing=False))
 @pytest.mark.parametrize("R", [RankBoost, GBRank])
 def test_ranklib_on_awkward_problems(R, problem):

@@ -7,12 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import metrics as oracle
 from scipy.stats import kendalltau, rankdata, somersd
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
+from strategies import examples
 
 from sklearn_ltr import RegressionRanker
 from sklearn_ltr.datasets import make_ranking
@@ -34,7 +35,7 @@ def rankings(draw, max_rows=6, max_queries=3):
     return y_true, y_score, list(groups)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     data=rankings(),
     undefined=st.sampled_from(["skip", 0, 1]),

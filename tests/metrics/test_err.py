@@ -7,10 +7,11 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import metrics as oracle
 from sklearn.exceptions import UndefinedMetricWarning
+from strategies import examples
 
 from sklearn_ltr import RegressionRanker
 from sklearn_ltr.datasets import make_ranking
@@ -33,7 +34,7 @@ def rankings(draw):
     return y_true, draw(st.lists(scores, min_size=n, max_size=n)), query
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     data=rankings(),
     undefined=st.sampled_from(["skip", 0, 1]),

@@ -11,11 +11,12 @@ from math import log2
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import metrics as oracle
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
+from strategies import examples
 
 from sklearn_ltr._kernels import _ranking
 from sklearn_ltr.metrics import (
@@ -71,7 +72,7 @@ switches_dcg = {
 }
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     data=rankings(),
     undefined=st.sampled_from(["skip", 0, 1]),
@@ -88,7 +89,7 @@ def test_dcg_equals_oracle(data, switches):
     assert_equal_to_oracle(partial(dcg_score, **switches), partial(oracle.dcg, **switches), data)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     data=rankings(),
     undefined=st.sampled_from(["skip", 0, 1]),

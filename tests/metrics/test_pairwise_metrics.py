@@ -6,10 +6,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import metrics as oracle
 from sklearn.exceptions import UndefinedMetricWarning
+from strategies import examples
 
 from sklearn_ltr import MPBoost
 from sklearn_ltr.datasets import make_ranking
@@ -38,7 +39,7 @@ def pairs_of(y_true, groups):
     return [(i, j) for i, j in oracle.comparable_pairs(y_true) if groups[i] == groups[j]]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(data=rankings(), share=st.sampled_from([0.01, 0.1, 0.25, 0.4, 0.5, 0.75, 0.99, 1.0]))
 def test_precision_equals_every_order_of_the_pairs(data, share):
     expected = oracle.precision_of_surest_pairs(*data, share)

@@ -8,10 +8,11 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import metrics as oracle
 from sklearn.exceptions import UndefinedMetricWarning
+from strategies import examples
 
 from sklearn_ltr.metrics import get_metric, reciprocal_rank_score
 from sklearn_ltr.metrics._per_query import TIES
@@ -46,7 +47,7 @@ def fits(query):
     return np.bincount(query).max() <= 6
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     data=rankings(),
     undefined=st.sampled_from(["skip", 0, 1]),

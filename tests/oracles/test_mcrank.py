@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 from oracles import mcrank as oracle
 from oracles.tree import Growth, check_tree, grow, leaf_of, midpoints, predict, regions
@@ -153,7 +153,7 @@ growths = {
 }
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=ranking_problems(), params=st.fixed_dictionaries(growths), data=st.data())
 def test_trees_are_what_the_rules_say(problem, params, data):
     X, y, _, _ = problem
@@ -228,7 +228,7 @@ def discounts(n, L=None):
     return np.where(np.arange(n) < (n if L is None else L), c, 0.0)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12),
     truncation=st.one_of(st.none(), st.integers(1, 12)),
@@ -336,7 +336,7 @@ def levels_of(y):
     return np.unique(y, return_inverse=True)[1]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     problem=ranking_problems(grades=("three", "five"), weights=False, max_queries=3),
     l2=st.sampled_from([0.0, 1.0]),

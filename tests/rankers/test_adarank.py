@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import adarank as oracle
@@ -12,7 +12,7 @@ from oracles import metrics as slow
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 from sklearn_ltr import AdaRank
 from sklearn_ltr.datasets import make_ranking
@@ -50,7 +50,7 @@ def fit_or_none(problem, **params):
         return None
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     problem=ranking_problems(max_rows=5, missing=False, grades=("three", "five")),
     metric=st.sampled_from(list(SLOW)),
@@ -93,7 +93,7 @@ def test_rounds_equal_the_oracle(problem, metric, update):
         assert stalled or abs(after.alpha) < 1e-12 or after.gap < 1e-8
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     problem=ranking_problems(max_rows=5, missing=False, grades=("three", "five")),
     metric=st.sampled_from(list(SLOW)),

@@ -5,14 +5,14 @@
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import featurerank as oracle
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 from sklearn_ltr import FeatureRank
 from sklearn_ltr.datasets import make_ranking
@@ -55,7 +55,7 @@ def check_in_lock_step(problem, K):
     assert_array_equal(scores[learnt], rounds[-1].f[learnt])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     problem=ranking_problems(missing=False, grades=("three", "continuous", "negative")),
     K=st.sampled_from([2, 3, 4, 7, 16]),
@@ -64,7 +64,7 @@ def test_equals_the_oracle(problem, K):
     check_in_lock_step(problem, K)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_rows=st.integers(2, 40),

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import mcrank as oracle
@@ -25,7 +25,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 from sklearn_ltr import McRank
 from sklearn_ltr.datasets import make_ranking
@@ -39,7 +39,7 @@ def trees_of(model):
     return [[tree for _, tree in terms] for terms in model.model_.rounds]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     problem=ranking_problems(grades=("three", "five", "negative")),
     params=st.fixed_dictionaries(parameters | {"learning_rate": st.sampled_from([0.1, 0.3])}),

@@ -10,11 +10,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import mpboost as oracle
-from strategies import RankingProblem, ranking_problems
+from strategies import RankingProblem, examples, ranking_problems
 
 from sklearn_ltr import MPBoost
 from sklearn_ltr import training as module
@@ -113,7 +113,7 @@ settings_of_a_fit = {
 
 
 @overshooting
-@settings(max_examples=300)
+@examples(300)
 @given(
     problem=ranking_problems(grades=("three", "five", "continuous", "negative")),
     **settings_of_a_fit,
@@ -125,7 +125,7 @@ def test_rounds_equal_the_oracle(problem, step, distance, learning_rate, listed)
 
 
 @overshooting
-@settings(max_examples=60)
+@examples(60)
 @given(problem=ranking_problems(), **settings_of_a_fit)
 def test_thirty_rounds_equal_the_oracle(problem, step, distance, learning_rate, listed):
     params = {"step": step, "learning_rate": learning_rate}

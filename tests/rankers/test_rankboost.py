@@ -7,11 +7,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import rankboost as oracle
-from strategies import RankingProblem, ranking_problems
+from strategies import RankingProblem, examples, ranking_problems
 
 from sklearn_ltr import RankBoost, training
 from sklearn_ltr.losses.pairwise import exponential_loss
@@ -103,7 +103,7 @@ settings_of_a_fit = {
 }
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     problem=ranking_problems(grades=("three", "five", "continuous", "negative")),
     **settings_of_a_fit,
@@ -114,7 +114,7 @@ def test_rounds_equal_the_oracle(problem, step, learning_rate, listed):
     check_in_lock_step(model, problem, **params)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=ranking_problems(), **settings_of_a_fit)
 def test_thirty_rounds_equal_the_oracle(problem, step, learning_rate, listed):
     params = {"step": step, "learning_rate": learning_rate}
@@ -182,7 +182,7 @@ def loss_of(problem, scores, listed):
     return loss, rows
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     problem=ranking_problems(),
     listed=st.booleans(),
@@ -297,7 +297,7 @@ def test_a_copy_of_a_perfect_feature_ties(step, n_queries):
     assert {stump.feature for _, stump in model.model_.terms} == {0}
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(problem=ranking_problems(max_features=1, missing=False))
 def test_exact_is_never_above_approximate_on_the_same_stump(problem):
     """One split of one column, so that both steps have the same stump."""

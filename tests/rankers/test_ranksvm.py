@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import ranksvm as oracle
@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.svm import LinearSVC
+from strategies import examples
 
 from sklearn_ltr import RankSVM
 from sklearn_ltr.datasets import make_ranking
@@ -86,7 +87,7 @@ def loss_of(m, h):
 
 
 @pytest.mark.parametrize("h", SMOOTHED)
-@settings(max_examples=25)
+@examples(25)
 @given(seed=seeds)
 def test_value_equals_brute_force(h, seed):
     X, y, groups = make(seed)
@@ -99,7 +100,7 @@ def test_value_equals_brute_force(h, seed):
 
 
 @pytest.mark.parametrize("h", SMOOTHED[:3])
-@settings(max_examples=25)
+@examples(25)
 @given(seed=seeds)
 def test_gradient_and_hessian_equal_differences(h, seed):
     X, y, groups = make(seed)
@@ -121,7 +122,7 @@ def test_gradient_and_hessian_equal_differences(h, seed):
     assert F.gap == pytest.approx((scale * F.gradient) @ (scale * F.gradient) / 2)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seed=seeds, h=st.sampled_from([2.0, 0.5, 1e-2, 1e-4]))
 def test_smoothing_gap_equals_brute_force(seed, h):
     X, y, groups = make(seed)
@@ -132,7 +133,7 @@ def test_smoothing_gap_equals_brute_force(seed, h):
     assert move(F, scale * w).smoothing_gap() == pytest.approx(expected, rel=1e-6, abs=1e-10)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seed=seeds, half_width=st.sampled_from(SMOOTHED))
 def test_a_step_goes_downhill(seed, half_width):
     X, y, groups = make(seed)
@@ -149,7 +150,7 @@ def test_a_step_goes_downhill(seed, half_width):
 # Its minimum
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=seeds, C=st.sampled_from([0.01, 1.0, 30.0, 1000.0]), weighted=st.booleans())
 def test_squared_hinge_equals_general_solver(seed, C, weighted):
     X, y, groups = make(seed)
@@ -162,7 +163,7 @@ def test_squared_hinge_equals_general_solver(seed, C, weighted):
     assert_allclose(model.predict(X), X @ w, rtol=1e-5, atol=1e-5)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(seed=seeds, C=st.sampled_from([0.01, 1.0, 30.0]))
 def test_hinge_equals_general_solver(seed, C):
     X, y, groups = make(seed, n_queries=2)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import mcrank as oracle
@@ -16,7 +16,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 from sklearn_ltr import RegressionRanker
 from sklearn_ltr.datasets import make_ranking
@@ -75,7 +75,7 @@ parameters = {
 }
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     problem=ranking_problems(),
     params=st.fixed_dictionaries(parameters),

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from strategies import examples
 
 from sklearn_ltr.weak import forest as module
 from sklearn_ltr.weak.forest import TreeEnsemble
@@ -73,7 +74,7 @@ def check(terms, X, n_outputs):
     return model, scores
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(terms=terms, rows=st.lists(rows, max_size=40), most_parts=st.sampled_from([0, 4, 255]))
 def test_scores_equal_the_sum_of_trees(terms, rows, most_parts):
     X = np.array(rows).reshape(-1, N_FEATURES)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import tree as oracle
 from scipy import sparse
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 
 from sklearn_ltr.binning import Binner
 from sklearn_ltr.weak import uncommon as module
@@ -158,7 +158,7 @@ def check(problem, *, max_bins=255, n_threads=1, **params):
     return binner, leaves
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     problem=tree_problems(),
     params=st.fixed_dictionaries(parameters),
@@ -169,7 +169,7 @@ def test_trees_equal_the_oracle(problem, params, max_bins, n_threads):
     check(problem, max_bins=max_bins, n_threads=n_threads, **params)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     problem=tree_problems(max_queries=10, max_rows=8, max_features=17),
     params=st.fixed_dictionaries(parameters),
@@ -178,7 +178,7 @@ def test_trees_of_several_blocks_of_features(problem, params):
     check(problem, **params)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     problem=tree_problems(),
     params=st.fixed_dictionaries(parameters),
