@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from contract.test_contract import (
+from every_ranker import (
     allows_nan,
     allows_sparse,
     assert_alike,

@@ -6,18 +6,31 @@ What a ranker's constructor does not have (`early_stopping`, `step`, `warm_start
 """
 
 import copy
-import importlib
 import inspect
 import io
 import itertools
 import pickle
-import pkgutil
-import sys
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from every_ranker import (
+    RANKERS,
+    allows_nan,
+    allows_sparse,
+    assert_alike,
+    assert_equal_scores,
+    assert_same,
+    each_ranker,
+    each_variant,
+    has,
+    learns_from_single_rows,
+    make,
+    make_data,
+    mixes_labels_and_pairs,
+    takes_sample_weight,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -26,179 +39,11 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_ltr
-from sklearn_ltr import AdaRank, RankSVM, rankers
-from sklearn_ltr.base import BaseRanker, LinearRanker, predict_queries
+from sklearn_ltr import rankers
+from sklearn_ltr.base import predict_queries
 from sklearn_ltr.metrics import ndcg_score
-from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
-# What a variant sets, where the ranker has the parameter.
-VARIANTS = {
-    "default": {},
-    "early_stopping": {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 3},
-    "few_bins": {"max_bins": 5},
-    "all_bins": {"max_bins": None},
-    "adaptive": {"binning": "adaptive", "max_bins": 5},
-    "subsample": {"subsample": 0.5},
-    "max_features": {"max_features": 0.5},
-    "shallow": {"max_depth": 2, "l2_regularization": 1.0},
-    "hidden_layer": {"hidden_layer_sizes": (3,)},
-    "pairs_only": {"pair_weight": 1.0},
-    "ties": {"tie_weight": 0.5},
-    "margin": {"margin": 0.5},
-    "map": {"metric": "map"},
-    "temperature": {"temperature": 0.25},
-    "adam": {"solver": "adam"},
-    "uncentred": {"center": False},
-}
-PLURALS = {"loss": "LOSSES"}
 BIG = 72048431380967004  # float64 cannot tell it from its neighbour
-
-
-def find_rankers():
-    """Every public ranker class of the package."""
-    found = {}
-    for info in pkgutil.walk_packages(sklearn_ltr.__path__, "sklearn_ltr."):
-        module = importlib.import_module(info.name)
-        for name, value in vars(module).items():
-            if (
-                inspect.isclass(value)
-                and issubclass(value, BaseRanker)
-                and not name.startswith("_")
-                and value.__module__.startswith("sklearn_ltr.rankers.")
-            ):
-                found[value] = name
-    return sorted(found, key=lambda R: R.__name__)
-
-
-RANKERS = find_rankers()
-
-
-def has(R, name):
-    return name in inspect.signature(R).parameters
-
-
-def make(R, **params):
-    """A quick ranker, with `params` where it has them."""
-    quick = {"n_estimators": 12, "min_samples_leaf": 2, "max_leaf_nodes": 5, "random_state": 0}
-    if R is RankSVM and params.get("loss") != "hinge":  # which gets no closer than by default
-        quick["tol"] = 1e-13  # so that what is left of the gap is not seen
-    if R is AdaRank:
-        quick["update"] = "adaboost"  # the paper's ends where one feature stays the best
-    quick |= params
-    return R(**{name: value for name, value in quick.items() if has(R, name)})
-
-
-def variants():
-    for R in RANKERS:
-        names = {name: {} for name in ("default",)}
-        names |= {name: p for name, p in VARIANTS.items() if any(has(R, key) for key in p)}
-        # Other algorithms behind one parameter, as the ranker's module lists them: STEPS, LOSSES...
-        for name in ("step", "loss", "method", "target", "gain", "update"):
-            values = getattr(sys.modules[R.__module__], PLURALS.get(name, f"{name.upper()}S"), ())
-            names |= {f"{name}={value}": {name: value} for value in values if has(R, name)}
-        for name, params in names.items():
-            yield pytest.param(R, params, id=f"{R.__name__}-{name}")
-
-
-def allows_nan(R):
-    return R().__sklearn_tags__().input_tags.allow_nan
-
-
-def allows_sparse(R):
-    return R().__sklearn_tags__().input_tags.sparse
-
-
-def learns_from_single_rows(R):
-    """Pointwise rankers, which take `sample_weight`, and those with a pointwise part."""
-    return takes_sample_weight(R) or mixes_labels_and_pairs(R)
-
-
-def takes_sample_weight(R):
-    return "sample_weight" in inspect.signature(R.fit).parameters
-
-
-def mixes_labels_and_pairs(R):
-    """A ranker of both, which takes rows without a label, marked NaN."""
-    return "pair_weight" in inspect.signature(R).parameters
-
-
-def multiplies_matrices(R):
-    """Rankers whose scores are products that the BLAS forms, and scipy of sparse matrices.
-
-    Their last digits depend on how many rows there are, and on their format.
-    """
-    return issubclass(R, LinearRanker | ScoreFunctionRanker)
-
-
-def make_data(R=None, n_queries=30, seed=0):
-    """Graded queries of 1 to 12 rows, rows interleaved, with ties, copies of rows, and NaN."""
-    rng = np.random.default_rng(seed)
-    groups = np.repeat(np.arange(n_queries), rng.integers(1, 13, n_queries))
-    n = len(groups)
-    X = np.column_stack(
-        [
-            rng.normal(size=n),
-            rng.integers(0, 4, n),
-            rng.choice([-1.0, 0.0, 0.5, 2.0], n),
-            rng.normal(size=n) ** 3 * 1e3,
-            rng.integers(0, 2, n),
-        ]
-    ).astype(float)
-    noise = 0.6 * rng.normal(size=n)
-    y = np.clip(np.round(X[:, 0] + 0.4 * X[:, 1] + noise), 0, 4)
-    X[3:9] = X[3]  # rows that cannot be told apart, but for their grades
-    y[4:6] = y[3]
-    if R is not None and allows_nan(R):
-        X[rng.random(X.shape) < 0.1] = np.nan
-    order = rng.permutation(n)
-    return X[order], y[order], groups[order]
-
-
-def state(model):
-    """All that a fit has found, as arrays that can be compared bit for bit."""
-    names = (
-        "train_loss_",
-        "validation_score_",
-        "feature_importances_",
-        "coef_",
-        "grades_",
-        "centers_",
-        "beta_",
-    )
-    found = {name: getattr(model, name) for name in names if hasattr(model, name)}
-    names = ("n_iter_", "best_iteration_", "n_queries_", "n_queries_skipped_", "n_features_in_")
-    return found | {name: getattr(model, name) for name in names if hasattr(model, name)}
-
-
-def assert_alike(model, expected, X):
-    """The same models, to the last bit unless they depend on the format of a matrix."""
-    if multiplies_matrices(type(model)):
-        atol = 1e-5 if getattr(model, "loss", None) == "hinge" else 1e-9
-        assert_allclose(model.predict(X), expected.predict(X), rtol=1e-6, atol=atol)
-    else:
-        assert_same(model, expected, X)
-
-
-def assert_equal_scores(R, scores, expected):
-    """The same scores of one model, to the last bit unless it multiplies matrices."""
-    if multiplies_matrices(R):
-        assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
-    else:
-        assert_array_equal(scores, expected)
-
-
-def assert_same(model, expected, X, X_expected=None):
-    """Bit-identical models."""
-    first, second = state(model), state(expected)
-    assert first.keys() == second.keys()
-    for name in first:
-        assert_array_equal(first[name], second[name], err_msg=name)
-    X_expected = X if X_expected is None else X_expected
-    assert_array_equal(model.predict(X), expected.predict(X_expected))
-
-
-each_ranker = pytest.mark.parametrize("R", RANKERS, ids=lambda R: R.__name__)
-each_variant = pytest.mark.parametrize(("R", "params"), list(variants()))
 
 
 # --- scikit-learn's own checks -------------------------------------------------------------------

@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from contract.test_contract import RANKERS, assert_same, each_ranker, has, make, make_data
+from every_ranker import RANKERS, assert_same, each_ranker, has, make, make_data
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold

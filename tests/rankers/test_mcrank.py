@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import mcrank as oracle
 from oracles.tree import Growth, check_tree, regions
-from rankers.test_regression_ranker import (
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from strategies import examples, ranking_problems
+from trees import (
     GRID,
     INVALID,
     SMALL,
@@ -21,11 +26,6 @@ from rankers.test_regression_ranker import (
     row_weights,
     weights,
 )
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from strategies import examples, ranking_problems
 
 from sklearn_ltr import McRank
 from sklearn_ltr.datasets import make_ranking

@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose
 from oracles import qbrank as oracle
 from oracles.qbrank import Objective, Pair
 from oracles.tree import Growth, check_tree, grow, predict, regions
-from rankers.test_regression_ranker import parameters
 from strategies import ranking_problems
+from trees import parameters
 
 from sklearn_ltr import GBRank, QBRank, RegressionRanker
 from sklearn_ltr.datasets import make_ranking
