@@ -56,7 +56,7 @@ def test_formulas():
     assert_allclose(directed_distance(high, low, "logistic", beta=0.5), expected, rtol=1e-15)
     assert_array_equal(directed_distance(high, low, "binary"), np.ones(3))
     assert_array_equal(directed_distance(high, low), directed_distance(high, low, "logistic"))
-    # The smallest logistic distance of whole grades, facts E.1.4.
+    # The smallest logistic distance of whole grades.
     assert directed_distance(1, 0) == pytest.approx(0.6224593312018546)
 
 

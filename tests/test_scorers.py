@@ -156,7 +156,7 @@ def test_scorers_are_returned_as_they_are_and_metrics_are_wrapped(ranker, data):
 
 @pytest.mark.parametrize(("gain", "expected"), [("linear", 0.648041), ("exponential", 0.606423)])
 def test_switches_act_and_show_in_the_repr(gain, expected):
-    """Case 18: figures of two tools differ by their gain."""
+    """Figures of two tools may differ by their gain alone."""
     X, y = np.array([[1.0], [2.0], [3.0]]), [3, 2, 0]
     scorer = make_ranking_scorer("ndcg", gain=gain)
     assert f"gain='{gain}'" in repr(scorer)

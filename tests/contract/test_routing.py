@@ -153,7 +153,6 @@ def test_search_with_query_weight_equals_a_loop(scoring, data, query_weight):
 @pytest.mark.parametrize("scoring", [get_scorer("ndcg@10"), None], ids=["scorer", "default"])
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_nested_search_equals_a_nested_loop(n_jobs, scoring, data):
-    """Case 8."""
     X, y, groups = data
     grid = {"mpboost__n_estimators": [1, 8]}
     search = GridSearchCV(pipeline(), grid, cv=GroupKFold(2), scoring=scoring, error_score="raise")
@@ -175,7 +174,6 @@ def test_nested_search_equals_a_nested_loop(n_jobs, scoring, data):
 
 @pytest.mark.usefixtures("routing")
 def test_predictions_of_a_nested_search(data):
-    """Case 8, in `cross_val_predict`."""
     X, y, groups = data
     search = GridSearchCV(MPBoost(), {"n_estimators": [1, 8]}, cv=GroupKFold(2))
     scores = cross_val_predict(search, X, y, cv=GroupKFold(3), params={"groups": groups})
@@ -257,7 +255,7 @@ def test_groups_under_another_name(data):
 
 
 def test_ids_reach_fit_or_it_warns(data):
-    """Case 7: with routing off, groups reach the splitter alone."""
+    """With routing off, groups reach the splitter alone."""
     X, y, groups = data
     search = GridSearchCV(
         pipeline(n_estimators=2),
@@ -276,7 +274,6 @@ def test_ids_reach_fit_or_it_warns(data):
 
 
 def test_score_without_ids_warns(data):
-    """Case 5."""
     X, y, groups = data
     ranker = MPBoost(n_estimators=5).fit(X, y, groups=groups)
     with pytest.warns(UserWarning, match="`groups` is None: all") as record:
@@ -300,7 +297,6 @@ def test_score_of_a_pipeline(data, query_weight):
 
 @pytest.mark.usefixtures("routing")
 def test_early_stopping_in_a_pipeline_holds_out_transformed_queries(data, monkeypatch):
-    """Case 9."""
     X, y, groups = data
     seen = []
 
@@ -400,7 +396,7 @@ def test_validation_set_must_be_requested(with_validation):
 
 @pytest.mark.usefixtures("routing")
 def test_ids_travel_beside_a_frame(data, query_weight):
-    """Case 25: an id column is taken out of the frame, and goes where `groups` go."""
+    """An id column is taken out of the frame, and goes where `groups` go."""
     pd = pytest.importorskip("pandas")
     X, y, groups = data
     columns = [f"x{j}" for j in range(X.shape[1])]
@@ -583,7 +579,7 @@ ONE_QUERY = r"`groups` is None.* reach transform .*enable_metadata_routing=True"
 
 @pytest.mark.usefixtures("routing")
 def test_where_ids_do_not_reach_the_scaler_it_warns(data):
-    """Case 8 for `search.predict`, `cross_val_predict` and voting: they carry no groups."""
+    """`search.predict`, `cross_val_predict` and voting carry no groups."""
     X, y, groups = data
     ranker = scaling_pipeline(n_estimators=5)
     search = GridSearchCV(ranker, {}, cv=GroupKFold(3)).fit(X, y, groups=groups)

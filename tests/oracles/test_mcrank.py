@@ -344,7 +344,7 @@ def levels_of(y):
     weighted=st.booleans(),
 )
 def test_two_mirrored_trees_are_one(problem, l2, leaves, weighted):
-    """Facts E.5.3: one tree a round does for each binary problem."""
+    """One tree a round does for each binary problem, where the paper grows two."""
     level = levels_of(problem.y)
     weight = 1.0 + np.arange(len(level)) % 3 if weighted else None
     K = level.max() + 1

@@ -32,7 +32,7 @@ def start_of(problem, **distance):
 def test_directed_distances_by_hand():
     assert oracle.directed_distance(3, 1, "linear", alpha=0.3) == pytest.approx(0.6)
     assert oracle.directed_distance(1, 3, "logarithmic", lam=3.0) == pytest.approx(-np.log(7))
-    # Smallest useful logistic distance for integer grades, facts E.1.4.
+    # The smallest logistic distance of integer grades.
     assert oracle.directed_distance(2, 1, "logistic", beta=0.5) == pytest.approx(0.622, abs=5e-4)
     assert oracle.directed_distance(0, 4, "binary") == -1
     assert oracle.directed_distance(4, 0, lambda a, b: (a - b) / 8) == 0.5
@@ -227,7 +227,7 @@ def test_stops_when_nothing_is_left_to_gain():
 
 @pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0])
 def test_paper_step_is_newton_step_times_squared_distance(alpha):
-    """Facts E.1.3: shrinkage for |d| < 1, overshoot for |d| > 1."""
+    """The paper's step is short for |d| < 1, and overshoots for |d| > 1."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 8, (40, 3)) / 8
     y = rng.integers(0, 2, 40)

@@ -228,7 +228,7 @@ def test_only_distances_of_pairs_matter(listed):
 @pytest.mark.parametrize("alpha", [0.25, 3.0])
 @pytest.mark.parametrize("step", ["newton", "exact"])
 def test_two_grades_with_linear_distances_are_binary_labels(alpha, step):
-    """Facts E.1.3: with two rating levels LDD(alpha) only scales the margins."""
+    """With two grades LDD(alpha) only scales the margins."""
     problem = make_problem(3, grades=2)
     params = {"n_estimators": 25, "step": step}
     binary = fit(problem, distance="binary", **params)
@@ -238,7 +238,7 @@ def test_two_grades_with_linear_distances_are_binary_labels(alpha, step):
 
 
 def test_two_grades_paper_step_is_shrunk_by_the_distance():
-    """Facts E.1.3: the paper's step is d^2 times the minimiser's."""
+    """The paper's step is d^2 times the minimiser's."""
     problem = make_problem(3, grades=2)
     first = {}
     for alpha, step in ((1.0, "paper"), (0.3, "paper"), (0.3, "newton")):
@@ -253,7 +253,7 @@ def test_two_grades_paper_step_is_shrunk_by_the_distance():
 
 
 def test_far_distances_raise_the_loss_in_the_paper_but_not_with_newton():
-    """Facts E.1.3: for |d| > 1 the paper's step overshoots."""
+    """For |d| > 1 the paper's step overshoots."""
     problem = make_problem(1, noise=3.0)
     with pytest.warns(UserWarning, match=r"loss rose.*step='newton'"):
         paper = fit(problem, distance="linear", alpha=2.0, n_estimators=5)

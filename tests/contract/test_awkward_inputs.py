@@ -1,10 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inputs that broke other ranking tools, by number, for every ranker of the package.
+"""Inputs that break other ranking tools, for every ranker of the package.
 
-Cases of metrics alone (13, 15, 17 to 19, and the halves of 10, 12 and 14 about metrics) are in
-test_metrics.py; what goes through pipelines and searches (5 to 9, 25, 26) in test_routing.py.
-Case 21, about losses of lists and pairs, is in test_quadratic_losses.py.
+What concerns metrics alone is in ``tests/metrics``, and what goes through pipelines and searches in
+``test_routing.py``.
 """
 
 import warnings
@@ -47,7 +46,7 @@ def make_rows(n_queries=20, size=6, seed=0, n_features=3):
 
 @each_ranker
 @pytest.mark.parametrize("groups", [[3, 3, 1, 1, 2, 2], [1, 2, 3, 1, 2, 3]])
-def test_case_1_ids_in_any_order(R, groups):
+def test_ids_in_any_order(R, groups):
     X = np.array([[0.0], [1.0], [3.0], [4.0], [1.0], [2.0]])
     y = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 2.0])
     order = np.argsort(groups, kind="stable")
@@ -58,7 +57,7 @@ def test_case_1_ids_in_any_order(R, groups):
 
 
 @each_ranker
-def test_case_2_messages_about_groups(R):
+def test_messages_about_groups(R):
     X, y, groups = make_rows()
     n = len(y)
     with pytest.raises(ValueError, match=rf"`groups` has {n - 1}.*{n} rows.*one query id for each"):
@@ -70,7 +69,7 @@ def test_case_2_messages_about_groups(R):
 
 
 @each_ranker
-def test_case_3_types_of_ids(R):
+def test_types_of_ids(R):
     X, y, codes = make_rows(n_queries=6)
     variants = [
         codes.astype(float),
@@ -89,14 +88,14 @@ def test_case_3_types_of_ids(R):
 @each_ranker
 @pytest.mark.parametrize("ids", [(0, 2**32), (1.2, 1.7), (-1, -2), (BIG, BIG + 1)])
 @pytest.mark.parametrize("form", [list, np.array, pd.Series])
-def test_case_4_neighbouring_ids(R, ids, form):
+def test_neighbouring_ids(R, ids, form):
     X, y, _ = make_rows(n_queries=4)
     groups = form([ids[0], ids[1]] * 12)
     assert make(R).fit(X, y, groups).n_queries_ == 2
 
 
 @each_ranker
-def test_case_9_early_stopping_behind_a_scaler(R):
+def test_early_stopping_behind_a_scaler(R):
     """The held-out queries are transformed rows: scaling them changes nothing."""
     if not has(R, "early_stopping"):
         pytest.skip("no early stopping")
@@ -113,7 +112,7 @@ def test_case_9_early_stopping_behind_a_scaler(R):
 
 @each_ranker
 @pytest.mark.parametrize("top", [31, 72, 300])
-def test_case_10_large_grades(R, top):
+def test_large_grades(R, top):
     X, y, groups = make_rows()
     y = np.where(X[:, 1] > 0, float(top), 0.0)
     with warnings.catch_warnings():
@@ -128,7 +127,7 @@ def test_case_10_large_grades(R, top):
 
 
 @each_ranker
-def test_case_10_grades_whose_gain_is_infinite(R):
+def test_grades_whose_gain_is_infinite(R):
     X, y, groups = make_rows()
     y = np.where(X[:, 1] > 0, 1100.0, 0.0)
     model = make(R).fit(X, np.minimum(y, 1), groups)
@@ -140,7 +139,7 @@ def test_case_10_grades_whose_gain_is_infinite(R):
 
 
 @each_ranker
-def test_case_11_fractional_grades(R):
+def test_fractional_grades(R):
     rng = np.random.default_rng(0)
     y = np.tile([0.1, 0.4, 0.9], 20)
     groups = np.repeat(np.arange(20), 3)
@@ -151,7 +150,7 @@ def test_case_11_fractional_grades(R):
 
 
 @each_ranker
-def test_case_12_bad_labels(R):
+def test_bad_labels(R):
     X, y, groups = make_rows()
     for value in (np.nan, np.inf):
         if np.isnan(value) and mixes_labels_and_pairs(R):
@@ -172,7 +171,7 @@ def test_case_12_bad_labels(R):
 
 
 @each_ranker
-def test_case_14_and_16_queries_without_a_pair(R):
+def test_queries_without_a_pair(R):
     if learns_from_single_rows(R):
         pytest.skip("uses every row")
     X, y, groups = make_rows()
@@ -189,7 +188,7 @@ def test_case_14_and_16_queries_without_a_pair(R):
 
 
 @each_ranker
-def test_case_20_weights(R):
+def test_weights(R):
     X, y, groups = make_rows()
     n = len(y)
     weight = 1.0 + groups % 2
@@ -210,8 +209,8 @@ def test_case_20_weights(R):
 
 
 @each_ranker
-def test_case_22_long_queries(R):
-    """No limit of 10,000 rows; 2,500,000,000 pairs are in test_mpboost.py."""
+def test_long_queries(R):
+    """No limit of 10,000 rows; 2,500,000,000 pairs are in ``tests/rankers/test_mpboost.py``."""
     rng = np.random.default_rng(0)
     n = 10_001
     X = rng.normal(size=(n, 2))
@@ -220,14 +219,14 @@ def test_case_22_long_queries(R):
     assert model.score(X, y, np.zeros(n)) > 0.3
 
 
-def test_case_22_number_of_pairs():
+def test_number_of_pairs():
     assert preference_pairs(np.array([2.0, 2, 1, 0, 0, 0]), np.array([0, 6])).n_pairs == 11
     n = 100_000
     assert preference_pairs(np.arange(n) % 2.0, np.array([0, n])).n_pairs == 2_500_000_000
 
 
 @each_ranker
-def test_case_23_missing_and_sparse(R):
+def test_missing_and_sparse(R):
     X, y, groups = make_rows()
     whole = make(R).fit(X, y, groups)
     holes = X.copy()
@@ -255,7 +254,7 @@ def test_case_23_missing_and_sparse(R):
 
 
 @each_ranker
-def test_case_24_rows_shuffled_within_queries(R):
+def test_rows_shuffled_within_queries(R):
     X, y, groups = make_rows(n_queries=60, size=12)
     rng = np.random.default_rng(0)
     order = np.lexsort((rng.random(len(y)), groups))
@@ -266,7 +265,7 @@ def test_case_24_rows_shuffled_within_queries(R):
 
 
 @each_ranker
-def test_case_25_ids_beside_a_frame(R):
+def test_ids_beside_a_frame(R):
     X, y, groups = make_rows()
     frame = pd.DataFrame(X, columns=["bm25", "clicks", "age"])
     frame["query"] = groups
