@@ -2,80 +2,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The contract of every ranker: validation, tags, metadata requests, score."""
 
-from numbers import Real
-from typing import NamedTuple
-
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array, check_consistent_length, check_scalar, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ltr.metrics.registry import get_metric
-from sklearn_ltr.pairs import Preferences, check_preferences
-from sklearn_ltr.queries import (
-    NO_GROUPS,
-    QueryGroups,
-    encode_groups,
-    per_query,
-    row_hash,
-    warn_caller,
-)
+from sklearn_ltr.pairs import check_preferences
+from sklearn_ltr.queries import NO_GROUPS, QueryGroups, encode_groups, per_query, row_hash
+from sklearn_ltr.ranking_data import RankingData
+from sklearn_ltr.validation import check_sample_weight, warn_caller
 
 # As many threads are allowed on any machine.
 FEW_THREADS = 4
-
-
-class RankingData(NamedTuple):
-    """Validated training data in canonical order.
-
-    ``X`` is the caller's, possibly converted; ``queries.order`` says which of its rows are used and
-    in what order. ``y`` and ``query_weight`` follow the canonical order.
-    """
-
-    X: object
-    y: np.ndarray
-    queries: QueryGroups
-    query_weight: np.ndarray
-    informative: np.ndarray  # queries with rows of different grades
-    preferences: Preferences | None = None
-    preferred: np.ndarray | None = None  # queries with preferences
-    sample_weight: np.ndarray | None = None
-
-    def select(self, mask):
-        """The data of the queries where `mask` is true."""
-        queries, positions = self.queries.select(mask)
-        return self._replace(
-            y=self.y[positions],
-            queries=queries,
-            query_weight=self.query_weight[mask],
-            informative=self.informative[mask],
-            preferred=None if self.preferred is None else self.preferred[mask],
-            sample_weight=None if self.sample_weight is None else self.sample_weight[positions],
-        )
-
-    def labelled(self):
-        """The data of the rows that have a grade."""
-        mask = ~np.isnan(self.y)
-        if mask.all():
-            return self
-        any_left = np.logical_or.reduceat(mask, self.queries.offsets[:-1])
-        return self._replace(
-            y=self.y[mask],
-            queries=self.queries.keep_rows(mask),
-            query_weight=self.query_weight[any_left],
-            informative=self.informative[any_left],
-            preferred=None,
-        )
-
-    def in_given_order(self):
-        """The same queries, the rows of each in the caller's order, which some tie rules go by."""
-        queries = self.queries
-        positions = np.lexsort((queries.order, queries.query_of_row()))
-        queries = QueryGroups(queries.order[positions], queries.offsets, queries.ids)
-        return self._replace(y=self.y[positions], queries=queries)
 
 
 class BaseRanker(RegressorMixin, BaseEstimator):
@@ -198,7 +140,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             if groups is None:
                 groups = preferences.queries()
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, len(y))
+            sample_weight = check_sample_weight(sample_weight, len(y))
         data = self._group(
             X, y, groups, query_weight, preferences=preferences, sample_weight=sample_weight
         )
@@ -230,7 +172,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
 
     def _learnable(self, data):
         """Which queries there is something to learn from: those with a preference pair."""
-        return data.informative if data.preferred is None else data.preferred
+        return data.with_pairs
 
     def _validate_X_y(self, X, y, reset):
         if not self._allow_unlabelled or y is None:
@@ -294,9 +236,10 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         y, weight = y[queries.order], row_weight[queries.order][queries.offsets[:-1]]
         if not weight.any():
             raise ValueError("`query_weight` or `sample_weight` is zero at every row.")
-        preferred = None if preferences is None else _with_preferences(preferences, queries)
+        if preferences is not None:
+            _check_within_queries(preferences, queries)
         data = RankingData(
-            X, y, queries, weight, _informative(y, queries), preferences, preferred, sample_weight
+            y, queries, weight, X, sample_weight, preferences, n_threads=self._n_threads()
         )
         return data if (weight > 0).all() else data.select(weight > 0)
 
@@ -345,48 +288,8 @@ def predict_queries(estimator, X, groups):
     return estimator.predict(X, groups=groups) if asks else estimator.predict(X)
 
 
-def _check_sample_weight(sample_weight, n_samples):
-    """`sample_weight` as an array; None where all are 1."""
-    sample_weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    if sample_weight.shape != (n_samples,):
-        raise ValueError(
-            f"`sample_weight` must have one entry for each of the {n_samples} rows; got shape "
-            f"{sample_weight.shape}."
-        )
-    if (sample_weight < 0).any():
-        row = int(np.argmin(sample_weight))
-        raise ValueError(
-            f"`sample_weight` must not be negative; row {row} has {sample_weight[row]}."
-        )
-    if not sample_weight.any():
-        raise ValueError("`sample_weight` is zero for every row; at least one must be positive.")
-    return None if (sample_weight == 1).all() else sample_weight
-
-
-def check_positive(value, name, *, maximum=None, zero=False):
-    """Check a real parameter: finite, positive (or zero if allowed), below `maximum`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no real number, or outside the range.
-    """
-    check_scalar(
-        value,
-        name,
-        Real,
-        min_val=0,
-        max_val=np.inf if maximum is None else maximum,
-        include_boundaries="left" if zero else "neither",
-    )
-    if np.isnan(value):  # compares as neither too small nor too large
-        raise ValueError(f"{name} == {value}, must be a number.")
-
-
-def _with_preferences(preferences, queries):
-    """Which queries have a preference."""
+def _check_within_queries(preferences, queries):
+    """Raise ValueError if a preference is between rows of two queries."""
     query = np.empty(queries.n_samples, dtype=np.intp)
     query[queries.order] = queries.query_of_row()
     across = query[preferences.winner] != query[preferences.loser]
@@ -394,13 +297,6 @@ def _with_preferences(preferences, queries):
         p = int(np.flatnonzero(across)[0])
         pair = [int(preferences.winner[p]), int(preferences.loser[p])]
         raise ValueError(f"`preferences` has the pair {pair}, whose rows differ in `groups`.")
-    return np.bincount(query[preferences.winner], minlength=queries.n_queries) > 0
-
-
-def _informative(y, queries):
-    """Which queries have two rows of different grades."""
-    starts = queries.offsets[:-1]
-    return np.fmin.reduceat(y, starts) < np.fmax.reduceat(y, starts)
 
 
 def only_labelled(y, y_score, groups, query_weight):

@@ -101,18 +101,14 @@ class ExplicitPairs:
         self.n_pairs = len(winner)
 
 
-def preference_pairs(y, offsets, max_grades=MAX_GRADES, n_threads=1):
+def preference_pairs(data, max_grades=MAX_GRADES):
     """All pairs of rows of a query whose grades differ, the higher grade winning.
 
     Parameters
     ----------
-    y : ndarray of shape (n_samples,), dtype float64
-        Grades, rows grouped by query.
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
+    data : RankingData
     max_grades : int, default=32
         Most distinct grades for which pairs stay implicit; at most 255.
-    n_threads : int, default=1
-        Each holds the weights of a query where pairs are listed.
 
     Returns
     -------
@@ -123,35 +119,36 @@ def preference_pairs(y, offsets, max_grades=MAX_GRADES, n_threads=1):
     ValueError
         If listing the pairs would take more than 4 GiB.
     """
-    grades, grade = np.unique(y, return_inverse=True)
+    grades, grade = np.unique(data.y, return_inverse=True)
     if len(grades) > max_grades:
-        return list_pairs(y, offsets, n_threads)
-    n_pairs = int(count_pairs(grade, offsets, len(grades)).sum())
-    return GradedPairs(grades, grade.astype(np.uint8), offsets, n_pairs)
+        return list_pairs(data)
+    n_pairs = int(data.sum(count_pairs(grade, data.offsets, len(grades))))
+    return GradedPairs(grades, grade.astype(np.uint8), data.offsets, n_pairs)
 
 
-def list_pairs(y, offsets, n_threads=1, remedy=f"round `y` to at most {MAX_GRADES} grades"):
+def list_pairs(data, remedy=f"round `y` to at most {MAX_GRADES} grades"):
     """`preference_pairs`, listed whatever the number of grades: ExplicitPairs.
 
     `remedy` is what the error proposes where they are too many.
     """
+    y, offsets = data.y, data.offsets
     grades, grade = np.unique(y, return_inverse=True)
     counts = count_pairs(grade, offsets, len(grades))
-    n_pairs, longest = int(counts.sum()), int(np.diff(offsets).max())
-    what = f"`y` has {len(grades)} distinct grades, which need"
-    _check_bytes(n_pairs, longest, n_threads, what, remedy)
+    n_pairs, what = int(counts.sum()), f"`y` has {len(grades)} distinct grades, which need"
+    _check_bytes(n_pairs, data, what, remedy)
     winner, loser = np.empty((2, n_pairs), dtype=np.int32)
     _pairs.list_pairs(y, offsets, winner, loser)
     pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
     return ExplicitPairs(winner, loser, pair_offsets, offsets, y=y)
 
 
-def sample_pairs(y, offsets, max_per_query, seed):
+def sample_pairs(data, max_per_query):
     """`list_pairs` with at most `max_per_query` pairs of a query, drawn at random: ExplicitPairs.
 
-    All pairs of a query are as likely. The draw depends on `seed` and the number of the query
-    alone, and takes memory for the pairs that are kept, not for all.
+    All pairs of a query are as likely. The draw depends on ``data.random_seed`` and the number of
+    the query alone, and takes memory for the pairs that are kept, not for all.
     """
+    y, offsets = data.y, data.offsets
     grades, grade = np.unique(y, return_inverse=True)
     n_pairs = int(np.minimum(count_pairs(grade, offsets, len(grades)), max_per_query).sum())
     if n_pairs * BYTES_PER_PAIR > MAX_BYTES:
@@ -165,7 +162,7 @@ def sample_pairs(y, offsets, max_per_query, seed):
         ordered = y[start:stop][ascending]
         lower = np.searchsorted(ordered, ordered)  # pairs that each row wins
         last = np.cumsum(lower)
-        kept = _draw(int(last[-1]), max_per_query, np.random.default_rng([seed, q]))
+        kept = _draw(int(last[-1]), max_per_query, np.random.default_rng([data.random_seed, q]))
         winner = np.searchsorted(last, kept, side="right")
         loser = kept - (last[winner] - lower[winner])
         winners.append(start + ascending[winner])
@@ -190,16 +187,13 @@ def _draw(n, k, rng):
     return np.sort(drawn[:k])
 
 
-def given_pairs(preferences, order, offsets, n_threads=1):
-    """Preferences given as pairs of the caller's rows, in canonical order.
+def given_pairs(data):
+    """The preferences of rows that are given, in the order of the data.
 
     Parameters
     ----------
-    preferences : Preferences
-    order : ndarray of shape (n_samples,), dtype intp
-        The caller's rows that take part, grouped by query; pairs of other rows are left out.
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
-    n_threads : int, default=1
+    data : RankingData
+        With preferences; pairs of other rows are left out.
 
     Returns
     -------
@@ -210,6 +204,7 @@ def given_pairs(preferences, order, offsets, n_threads=1):
     ValueError
         If they would take more than 4 GiB.
     """
+    preferences, order = data.preferences, data.queries.order
     position = np.full(preferences.n_samples, -1, dtype=np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
     winner, loser = position[preferences.winner], position[preferences.loser]
@@ -217,14 +212,14 @@ def given_pairs(preferences, order, offsets, n_threads=1):
     winner, loser, weight = winner[kept], loser[kept], preferences.weight[kept]
     sequence = np.lexsort((weight, loser, winner))
     winner, loser, weight = winner[sequence], loser[sequence], weight[sequence]
-    longest = int(np.diff(offsets).max())
-    _check_bytes(len(winner), longest, n_threads, "`preferences` need", "give fewer of them")
-    pair_offsets = np.searchsorted(winner, offsets).astype(np.intp)
-    return ExplicitPairs(winner, loser, pair_offsets, offsets, weight=weight)
+    _check_bytes(len(winner), data, "`preferences` need", "give fewer of them")
+    pair_offsets = np.searchsorted(winner, data.offsets).astype(np.intp)
+    return ExplicitPairs(winner, loser, pair_offsets, data.offsets, weight=weight)
 
 
-def _check_bytes(n_pairs, longest, n_threads, what, remedy):
-    n_bytes = n_pairs * BYTES_PER_PAIR + 8 * n_threads * longest**2
+def _check_bytes(n_pairs, data, what, remedy):
+    longest = int(data.queries.sizes.max())
+    n_bytes = n_pairs * BYTES_PER_PAIR + 8 * data.n_threads * longest**2
     if n_bytes > MAX_BYTES:
         raise ValueError(
             f"{what} {n_pairs} listed pairs and {n_bytes} bytes, more than the {MAX_BYTES} "

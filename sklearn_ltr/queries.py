@@ -7,8 +7,6 @@ and the offsets of the queries in it.
 """
 
 import operator
-import sys
-import warnings
 
 import numpy as np
 from scipy import sparse
@@ -20,15 +18,6 @@ NO_GROUPS = (
     "`groups` is None: all {n} rows are taken as one query. Inside a pipeline or a search, groups "
     "reach {method} only with metadata routing: sklearn.set_config(enable_metadata_routing=True)."
 )
-OWN_PACKAGES = ("sklearn", "sklearn_ltr")
-
-
-def warn_caller(message, category):
-    """Warn at the line that called scikit-learn or this package, however deep the call is here."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in OWN_PACKAGES:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def encode_groups(groups, n_samples, name="groups"):

@@ -7,9 +7,9 @@ derivatives, and the solvers, L-BFGS on all queries or Adam on batches of them.
 """
 
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -19,9 +19,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ltr.base import BaseRanker, check_positive
+from sklearn_ltr.base import BaseRanker
+from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
+from sklearn_ltr.losses.base import check_loss
 from sklearn_ltr.queries import QueryGroups
-from sklearn_ltr.training import EarlyStopping, Judge
+from sklearn_ltr.validation import check_choice, check_positive
 
 # Of a hidden layer: the function, and its derivative in terms of its value.
 ACTIVATIONS = {
@@ -33,35 +35,6 @@ SOLVERS = ("auto", "lbfgs", "adam")
 
 # Decay rates and guard of the step, as Kingma and Ba give them ("Adam", ICLR 2015).
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
-
-
-class Queries(NamedTuple):
-    """Rows grouped by query, as many as a solver looks at at once.
-
-    Attributes
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float64
-    y : ndarray of shape (n_samples,), dtype float64
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
-    weight : ndarray of shape (n_queries,), dtype float64
-    """
-
-    X: object
-    y: np.ndarray
-    offsets: np.ndarray
-    weight: np.ndarray
-
-    @classmethod
-    def of(cls, data):
-        """Those of a `RankingData`, with their weights over the mean weight."""
-        X = data.X[data.queries.order].astype(np.float64, copy=False)
-        return cls(X, data.y, data.queries.offsets, data.query_weight / data.query_weight.mean())
-
-    def select(self, mask):
-        """The queries where `mask` is true."""
-        groups = QueryGroups(np.arange(len(self.y)), self.offsets, np.arange(len(self.weight)))
-        groups, rows = groups.select(mask)
-        return Queries(self.X[rows], self.y[rows], groups.offsets, self.weight[mask])
 
 
 class ScoreFunction:
@@ -109,16 +82,15 @@ class ScoreFunction:
         """Scores of rows: ndarray of shape (n_samples,)."""
         return outputs(X, *self.unpack(parameters), self._activation)[-1].ravel()
 
-    def loss(self, parameters, queries, evaluate, alpha):
+    def loss(self, parameters, X, bound, alpha):
         """The mean loss of the queries with a penalty, and its gradient.
 
         Parameters
         ----------
         parameters : ndarray
-        queries : Queries
-        evaluate : callable
-            ``evaluate(queries, scores)`` -> the weighted sum of the losses and its derivatives with
-            respect to the scores.
+        X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float64
+        bound : BoundLoss
+            Of these rows.
         alpha : float
             The penalty is this times half the sum of the squared weights, intercepts left out.
 
@@ -128,20 +100,20 @@ class ScoreFunction:
         gradient : ndarray
         """
         weights, intercepts = self.unpack(parameters)
-        layers = outputs(queries.X, weights, intercepts, self._activation)
-        total, along = evaluate(queries, layers[-1].ravel())
-        n_queries = len(queries.weight)
-        along = along[:, None] / n_queries
+        layers = outputs(X, weights, intercepts, self._activation)
+        bound.update(layers[-1].ravel())
+        data = bound.data
+        along = bound.gradient[:, None] / data.n_queries
         slopes, intercept_slopes = [], []
         for k in reversed(range(self._n_layers)):
-            slopes.insert(0, layers[k].T @ along + alpha * weights[k])
+            slopes.insert(0, data.merged(layers[k].T @ along) + alpha * weights[k])
             if k > 0:
                 along = along @ weights[k].T * self._derivative(layers[k])
-                intercept_slopes.insert(0, along.sum(axis=0))
+                intercept_slopes.insert(0, data.sum(along))
         slopes[0] = slopes[0] / self._scale
         penalty = alpha / 2 * sum(float((weight**2).sum()) for weight in weights)
         gradient = np.concatenate([part.ravel() for part in (*slopes, *intercept_slopes)])
-        return total / n_queries + penalty, gradient
+        return bound.total / data.n_queries + penalty, gradient
 
 
 def outputs(X, weights, intercepts, activation):
@@ -153,11 +125,10 @@ def outputs(X, weights, intercepts, activation):
     return layers
 
 
-class ScoreFunctionRanker(EarlyStopping, BaseRanker):
+class ScoreFunctionRanker(BaseRanker):
     """Base class of rankers that fit a linear function or a small net to a loss.
 
-    A subclass gives its loss in ``_evaluate(queries, scores)``: the weighted sum over the queries,
-    and its derivatives with respect to the scores.
+    A subclass names its loss in ``_loss()``.
     """
 
     _allow_sparse = True
@@ -200,61 +171,54 @@ class ScoreFunctionRanker(EarlyStopping, BaseRanker):
         self._check_params()
         data = self._validate_training_data(X, y, groups, query_weight)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        data, held_out = self._hold_out(data, X_val, y_val, groups_val, seed)
-        train = Queries.of(data.select(self._learnable(data)))
-        train = train._replace(weight=train.weight / self._n_terms(train))
+        stopping = EarlyStopping(self)
+        data = replace(data, random_seed=seed)
+        data, held_out = stopping.hold_out(data, X_val, y_val, groups_val)
+        data = data.select(self._learnable(data))
+        # In the order of the other fields, so that batches are taken from rows side by side.
+        queries = QueryGroups(np.arange(data.n_samples), data.offsets, data.queries.ids)
+        train = replace(data, X=_float64_rows(data), queries=queries)
         function = ScoreFunction(
             self._hidden(), self.activation, StandardScaler(with_mean=False).fit(train.X).scale_
         )
         judge = None
         if held_out is not None:
-            judge, X_held_out = Judge(held_out, self._metric()), Queries.of(held_out).X
+            judge, X_held_out = Judge(held_out, stopping.metric()), _float64_rows(held_out)
         rng = np.random.default_rng(seed)
         kept = start = function.start(rng)
-        self.n_iter_ = self.best_iteration_ = 0
-        self.train_loss_, self.validation_score_ = np.empty(0), np.empty(0)
+        stopping.start()
 
         def after(parameters, loss):
             """Keep an iteration, and tell whether it is the last."""
             nonlocal kept
             score = None if judge is None else judge(function.scores(parameters, X_held_out))
-            self._record(loss, score)
+            stopping.record(loss, score)
             if self.best_iteration_ == self.n_iter_:
                 kept = parameters.copy()
             if self.verbose:
-                print(self._progress(self.max_iter))
-            return self._should_stop()
+                print(stopping.progress(self.max_iter))
+            return stopping.should_stop()
 
-        def loss(parameters, queries):
-            return function.loss(parameters, queries, self._evaluate, self.alpha)
+        def objective(data):
+            """The loss of some queries as a function of the parameters."""
+            X, bound = data.rows(), self._bind(data)
+            return lambda parameters: function.loss(parameters, X, bound, self.alpha)
 
         if self._uses_lbfgs():
-            lbfgs(loss, start, train, self.max_iter, self.tol, after)
+            lbfgs(objective(train), start, self.max_iter, self.tol, after)
         else:
-            adam(
-                loss,
-                start,
-                train,
-                self.learning_rate_init,
-                self.batch_size,
-                self.max_iter,
-                rng,
-                after,
-            )
+            rate, size = self.learning_rate_init, self.batch_size
+            adam(objective, start, train, rate, size, self.max_iter, rng, after)
         coefs, self.intercepts_ = function.unpack(kept)
         self.coefs_ = coefs  # last, for `__sklearn_is_fitted__`
         return self
 
-    def _evaluate(self, queries, scores):
-        """The weighted sum of the losses of queries, and its gradient (n_samples,)."""
-        loss = self._loss()
-        value = loss.value(queries.y, scores, queries.offsets) @ queries.weight
-        weight = np.repeat(queries.weight, np.diff(queries.offsets))
-        return value, loss.gradient(queries.y, scores, queries.offsets) * weight
+    def _loss(self):
+        """What to minimise: a Loss."""
+        raise NotImplementedError
 
-    def _n_terms(self, queries):
-        """What to divide the loss of each query by."""
-        return 1.0
+    def _bind(self, data):
+        return self._loss().bind(data)
 
     def _uses_lbfgs(self):
         return self.solver == "lbfgs" or (self.solver == "auto" and not self._hidden())
@@ -290,30 +254,31 @@ class ScoreFunctionRanker(EarlyStopping, BaseRanker):
         return outputs(X, self.coefs_, self.intercepts_, self.activation)[-1].ravel()
 
     def _check_params(self):
+        needs = {"value", "gradient"} if self._uses_lbfgs() else {"gradient"}
+        check_loss(self._loss(), needs, f"{type(self).__name__} by this solver")
         for size in self._hidden():
             check_scalar(size, "hidden_layer_sizes", Integral, min_val=1)
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"`activation` must be one of {list(ACTIVATIONS)}; got {self.activation!r}."
-            )
-        if getattr(self, "solver", "adam") not in SOLVERS:
-            raise ValueError(f"`solver` must be one of {list(SOLVERS)}; got {self.solver!r}.")
+        check_choice(self.activation, "activation", tuple(ACTIVATIONS))
+        check_choice(getattr(self, "solver", "adam"), "solver", SOLVERS)
         check_positive(self.alpha, "alpha", zero=True)
         check_positive(self.learning_rate_init, "learning_rate_init")
         check_scalar(self.batch_size, "batch_size", Integral, min_val=1)
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-        self._check_stopping_params()
+        EarlyStopping(self).check_params()
 
 
-def lbfgs(loss, start, queries, max_iter, tol, after):
+def _float64_rows(data):
+    return data.rows().astype(np.float64, copy=False)
+
+
+def lbfgs(loss, start, max_iter, tol, after):
     """Minimise a loss by L-BFGS.
 
     Parameters
     ----------
     loss : callable
-        ``loss(parameters, queries)`` -> the value and its gradient.
+        ``loss(parameters)`` -> the value and its gradient.
     start : ndarray
-    queries : Queries
     max_iter : int
     tol : float
         It has converged where no derivative is larger.
@@ -328,7 +293,6 @@ def lbfgs(loss, start, queries, max_iter, tol, after):
     result = minimize(
         loss,
         start,
-        args=(queries,),
         jac=True,
         method="L-BFGS-B",
         callback=callback,
@@ -351,15 +315,16 @@ def lbfgs(loss, start, queries, max_iter, tol, after):
         )
 
 
-def adam(loss, parameters, queries, learning_rate, batch_size, max_iter, rng, after):
+def adam(objective, parameters, data, learning_rate, batch_size, max_iter, rng, after):
     """Minimise a loss by Adam, on one batch of queries after the other.
 
     Parameters
     ----------
-    loss, queries, after
-        As `lbfgs`.
+    objective : callable
+        ``objective(data)`` is the loss of some queries, as `lbfgs` takes it.
     parameters : ndarray
         To start from.
+    data : RankingData
     learning_rate : float
     batch_size : int
         Queries of a batch.
@@ -367,17 +332,19 @@ def adam(loss, parameters, queries, learning_rate, batch_size, max_iter, rng, af
         How often to go through all queries.
     rng : numpy.random.Generator
         Draws their order anew each time.
+    after : callable
+        As `lbfgs`.
     """
-    n_queries = len(queries.weight)
+    n_queries = data.n_queries
     n_batches = -(-n_queries // batch_size)
     mean, square, steps = np.zeros_like(parameters), np.zeros_like(parameters), 0
     for _ in range(max_iter):
         total = 0.0
         batch_of_query = rng.permutation(np.arange(n_queries) % n_batches)
         for k in range(n_batches):
-            batch = queries.select(batch_of_query == k)
-            value, gradient = loss(parameters, batch)
-            total += value * len(batch.weight)
+            batch = data.batch(batch_of_query == k)
+            value, gradient = objective(batch)(parameters)
+            total += value * batch.n_queries
             steps += 1
             mean = BETA_1 * mean + (1 - BETA_1) * gradient
             square = BETA_2 * square + (1 - BETA_2) * gradient**2

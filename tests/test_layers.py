@@ -15,24 +15,23 @@ ROOT = Path(sklearn_ltr.__file__).parent
 # Parts of the package by layer; a part is a module or a folder right below the root.
 LAYERS = {
     "_kernels": 0,
+    "validation": 1,
+    "reduction": 1,
     "queries": 1,
     "columns": 1,
     "labels": 1,
+    "ranking": 1,
     "binning": 1,
     "preprocessing": 1,
     "datasets": 1,
     "pairs": 2,
+    "ranking_data": 2,
     "losses": 2,
     "metrics": 2,
     "weak": 3,
     "base": 4,
-    "training": 4,
     "boosting": 4,
-    "stump_boosting": 4,
-    "tree_boosting": 4,
-    "quadratic": 4,
     "scorefunction": 4,
-    "additive": 4,
     "rankers": 5,
     "scorers": 6,
     "plotting": 6,
@@ -44,19 +43,14 @@ LAYERS = {
 WITHIN_A_LAYER = {
     ("preprocessing", "queries"),
     ("preprocessing", "columns"),
-    ("losses", "metrics"),
+    ("preprocessing", "validation"),
+    ("ranking_data", "pairs"),
     ("losses", "pairs"),
+    ("losses", "ranking_data"),
+    ("losses", "metrics"),
     ("boosting", "base"),
-    ("boosting", "additive"),
-    ("boosting", "training"),
-    ("training", "base"),
-    ("stump_boosting", "boosting"),
-    ("tree_boosting", "base"),
-    ("tree_boosting", "boosting"),
-    ("quadratic", "base"),
-    ("quadratic", "tree_boosting"),
     ("scorefunction", "base"),
-    ("scorefunction", "training"),
+    ("scorefunction", "boosting"),
     ("model_selection", "scorers"),
 }
 SOURCES = sorted([*ROOT.rglob("*.py"), *ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])
@@ -155,4 +149,4 @@ def test_imports_are_found(tmp_path):
         "sklearn_ltr.x",
     }
     own = package_imports(ROOT / "rankers" / "mpboost.py")
-    assert {"sklearn_ltr.boosting", "sklearn_ltr.weak.stump"} <= set(own)
+    assert {"sklearn_ltr.boosting.stumps", "sklearn_ltr.weak.stump"} <= set(own)

@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 
 from sklearn_ltr import pairs as module
 from sklearn_ltr.pairs import ExplicitPairs, GradedPairs, count_pairs, preference_pairs
+from sklearn_ltr.ranking_data import RankingData
 
 queries_of_grades = st.lists(
     st.lists(st.sampled_from([-1.0, 0.0, 0.3, 2.0, 7.0]), min_size=1, max_size=7),
@@ -33,12 +34,12 @@ def test_pairs_equal_an_enumeration(queries):
     grades, grade = np.unique(y, return_inverse=True)
     assert_array_equal(count_pairs(grade, offsets, len(grades)), counts)
 
-    graded = preference_pairs(y, offsets)
+    graded = preference_pairs(RankingData.of(y, offsets))
     assert isinstance(graded, GradedPairs)
     assert graded.n_pairs == sum(counts)
     assert_array_equal(graded.grades[graded.grade], y)
 
-    listed = preference_pairs(y, offsets, max_grades=0)
+    listed = preference_pairs(RankingData.of(y, offsets), max_grades=0)
     assert isinstance(listed, ExplicitPairs)
     assert listed.n_pairs == sum(counts)
     assert_array_equal(listed.y, y)
@@ -50,7 +51,10 @@ def test_pairs_equal_an_enumeration(queries):
 
 
 def test_counts_by_hand():
-    assert preference_pairs(np.array([2.0, 2, 1, 0, 0, 0]), np.array([0, 6])).n_pairs == 11
+    assert (
+        preference_pairs(RankingData.of(np.array([2.0, 2, 1, 0, 0, 0]), np.array([0, 6]))).n_pairs
+        == 11
+    )
     assert_array_equal(count_pairs(np.array([1, 0, 0, 1, 1]), np.array([0, 2, 5]), 2), [1, 2])
 
 
@@ -64,12 +68,12 @@ def test_counts_beyond_32_bits():
 @pytest.mark.parametrize(("n_grades", "kind"), [(32, GradedPairs), (33, ExplicitPairs)])
 def test_few_grades_are_not_listed(n_grades, kind):
     y = np.arange(n_grades) / 7
-    assert type(preference_pairs(y, np.array([0, n_grades]))) is kind
+    assert type(preference_pairs(RankingData.of(y, np.array([0, n_grades])))) is kind
 
 
 def test_255_grades_can_be_implicit():
     y = np.arange(255.0)
-    graded = preference_pairs(y, np.array([0, 255]), max_grades=255)
+    graded = preference_pairs(RankingData.of(y, np.array([0, 255])), max_grades=255)
     assert_array_equal(graded.grades[graded.grade], y)
 
 
@@ -79,14 +83,14 @@ def test_too_many_pairs_to_list():
     y = np.random.default_rng(0).permutation(n) / n
     n_pairs = n * (n - 1) // 2
     with pytest.raises(ValueError, match=rf"{n} distinct.*{n_pairs}.*bytes.*round `y`.*{n} rows"):
-        preference_pairs(y, np.array([0, n]))
+        preference_pairs(RankingData.of(y, np.array([0, n])))
 
 
 def test_the_limit_counts_pairs_and_matrix(monkeypatch):
     y, offsets = np.arange(40.0), np.array([0, 20, 40])
     n_bytes = 2 * 190 * module.BYTES_PER_PAIR + 8 * 20**2
     monkeypatch.setattr(module, "MAX_BYTES", n_bytes)
-    assert preference_pairs(y, offsets).n_pairs == 380
+    assert preference_pairs(RankingData.of(y, offsets)).n_pairs == 380
     monkeypatch.setattr(module, "MAX_BYTES", n_bytes - 1)
     with pytest.raises(ValueError, match=rf"380 listed pairs and {n_bytes} bytes"):
-        preference_pairs(y, offsets)
+        preference_pairs(RankingData.of(y, offsets))

@@ -20,7 +20,8 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_ltr import LambdaRank, ListMLE, ListNet, RankCosine, RankNet
 from sklearn_ltr.metrics import ndcg_score
-from sklearn_ltr.scorefunction import ACTIVATIONS, Queries, ScoreFunction
+from sklearn_ltr.ranking_data import RankingData
+from sklearn_ltr.scorefunction import ACTIVATIONS, ScoreFunction
 
 
 def mean_of_pairs(y, s):
@@ -180,7 +181,12 @@ def test_a_constant_feature_gets_no_weight(ranker):
 
 def queries_of(X, y, offsets, seed=0):
     weight = np.random.default_rng(seed).choice([0.5, 1.0, 2.0], len(offsets) - 1)
-    return Queries(X, y, offsets, weight)
+    return RankingData.of(y, offsets, weight, X=X)
+
+
+def loss_at(function, parameters, ranker, data, alpha):
+    """What `function` says of the loss of a ranker on some rows."""
+    return function.loss(parameters, data.rows(), ranker._bind(data), alpha)
 
 
 def parameters_of(function, seed=0):
@@ -195,12 +201,12 @@ def test_gradient_equals_central_differences(ranker, hidden, activation):
     X, y, _, offsets = make(7)
     function = ScoreFunction(hidden, activation, X.std(axis=0))
     queries, at = queries_of(X, y, offsets), parameters_of(function)
-    _, gradient = function.loss(at, queries, ranker._evaluate, 0.1)
+    _, gradient = loss_at(function, at, ranker, queries, 0.1)
     moves = 1e-6 * np.eye(len(at))
     expected = [
         (
-            function.loss(at + move, queries, ranker._evaluate, 0.1)[0]
-            - function.loss(at - move, queries, ranker._evaluate, 0.1)[0]
+            loss_at(function, at + move, ranker, queries, 0.1)[0]
+            - loss_at(function, at - move, ranker, queries, 0.1)[0]
         )
         / 2e-6
         for move in moves
@@ -224,8 +230,7 @@ def test_penalty_is_of_the_weights_as_given_and_not_of_intercepts():
     X, y, _, offsets = make(9)
     function = ScoreFunction((4,), "tanh", X.std(axis=0))
     queries, at = queries_of(X, y, offsets), parameters_of(function)
-    evaluate = ListNet()._evaluate
-    without, with_it = (function.loss(at, queries, evaluate, alpha)[0] for alpha in (0.0, 0.7))
+    without, with_it = (loss_at(function, at, ListNet(), queries, a)[0] for a in (0.0, 0.7))
     weights, _ = function.unpack(at)
     assert_allclose(with_it - without, 0.35 * sum((w**2).sum() for w in weights), rtol=1e-10)
     assert_allclose(weights[0] * X.std(axis=0)[:, None], at[:12].reshape(3, 4), rtol=1e-13)
@@ -239,7 +244,8 @@ def test_lambdas_equal_brute_force(k, tied):
     w = np.zeros(X.shape[1]) if tied else np.array([0.3, -0.1, 2.0])
     weight = np.ones(len(offsets) - 1)
     ranker = LambdaRank(metric="ndcg" if k is None else f"ndcg@{k}")
-    loss, gradient = function.loss(w, Queries(X, y, offsets, weight), ranker._evaluate, 0.0)
+    data = RankingData.of(y, offsets, weight, X=X)
+    loss, gradient = loss_at(function, w, ranker, data, 0.0)
     s, expected = X @ w, []
     for q in (slice(*ends) for ends in pairwise(offsets)):
         T = q.stop - q.start
@@ -254,13 +260,13 @@ def test_lambdas_equal_brute_force(k, tied):
 def test_lambdas_weigh_queries_in_a_batch_as_in_the_whole():
     X, y, _, offsets = make(11)
     function, at = ScoreFunction((), "tanh", np.ones(3)), np.array([0.3, -0.1, 2.0])
-    queries, evaluate = queries_of(X, y, offsets), LambdaRank()._evaluate
-    whole = function.loss(at, queries, evaluate, 0.0)[1] * len(queries.weight)
-    parts = np.arange(len(queries.weight)) % 3 == np.arange(3)[:, None]
-    batches = [queries.select(part) for part in parts]
-    assert_allclose(
-        sum(function.loss(at, b, evaluate, 0.0)[1] * len(b.weight) for b in batches), whole
-    )
+    queries = queries_of(X, y, offsets)
+
+    def sum_of(data):
+        return loss_at(function, at, LambdaRank(), data, 0.0)[1] * data.n_queries
+
+    parts = np.arange(queries.n_queries) % 3 == np.arange(3)[:, None]
+    assert_allclose(sum(sum_of(queries.batch(part)) for part in parts), sum_of(queries))
 
 
 # Solvers
@@ -272,8 +278,8 @@ def test_first_step_of_adam_is_of_equal_length_for_all_parameters():
     informative = [len(set(y[slice(*ends)])) > 1 for ends in pairwise(offsets)]
     rows = np.repeat(informative, np.diff(offsets))
     function = ScoreFunction((), "tanh", X[rows].std(axis=0))
-    queries = Queries(X, y, offsets, np.ones(len(offsets) - 1)).select(np.array(informative))
-    gradient = function.loss(np.zeros(3), queries, ranker._evaluate, 0.0)[1]
+    queries = RankingData.of(y, offsets, X=X).select(np.array(informative))
+    gradient = loss_at(function, np.zeros(3), ranker, queries, 0.0)[1]
     expected = -0.02 * np.sign(gradient) / X[rows].std(axis=0)
     assert_allclose(ranker.coef_, expected, rtol=1e-4)
 

@@ -53,7 +53,7 @@ def update(
     double[:, ::1] factors,                 # OUT, (2, n_samples), scratch
     double[::1] x,                          # OUT, (n_pairs,)
     double[::1] weight,                     # IN, earlier weights; OUT, (n_pairs,), equation 4
-    double[::1] potential,                  # OUT, (n_samples,), weights won minus weights lost
+    double[::1] signed_sum,                 # OUT, (n_samples,), weights won minus weights lost
     double[::1] degree,                     # OUT, (n_samples,), weights of a row's pairs
     double[:, ::1] sums,                    # OUT, (n_queries, 3): loss, sum of |weight|, and of
                                             #     what weights have lost
@@ -68,7 +68,7 @@ def update(
     for q in prange(offsets.shape[0] - 1, schedule="static", nogil=True, num_threads=n_threads):
         start = offsets[q]
         for i in range(start, offsets[q + 1]):
-            potential[i] = 0
+            signed_sum[i] = 0
             degree[i] = 0
         row_factors(
             &scores[start], offsets[q + 1] - start, &factors[0, start], &factors[1, start]
@@ -93,8 +93,8 @@ def update(
             lost = lost + max(weight[p] - w, 0)
             total = total + (w if w > 0 else -w)
             weight[p] = w
-            potential[i] += w
-            potential[j] -= w
+            signed_sum[i] += w
+            signed_sum[j] -= w
             degree[i] += w
             degree[j] += w
         sums[q, 0] = loss
@@ -112,13 +112,13 @@ def parts(
     const double[::1] step,                 # IN, (5,): alpha, exp(-alpha), exp(alpha), and 1 minus
                                             #     these two
     double[::1] even,                       # OUT, (n_pairs,)
-    double[::1] potential,                  # OUT, (n_samples,)
+    double[::1] signed_sum,                 # OUT, (n_samples,)
     double[::1] degree,                     # OUT, (n_samples,)
     int n_threads,
 ):
     """What a pair's loss falls by from o to o + alpha, split into even and odd part.
 
-    even[p] is the even part over alpha^2, degree its sum over a row's pairs; potential sums the odd
+    even[p] is the even part over alpha^2, degree its sum over a row's pairs; signed_sum sums the odd
     part over alpha, with the sign of a win or a loss.
     """
     cdef const int[::1] winner = pairs[0]
@@ -132,7 +132,7 @@ def parts(
     cdef double root, ahead, back, half_odd
     for q in prange(offsets.shape[0] - 1, schedule="static", nogil=True, num_threads=n_threads):
         for i in range(offsets[q], offsets[q + 1]):
-            potential[i] = 0
+            signed_sum[i] = 0
             degree[i] = 0
         for p in range(pair_offsets[q], pair_offsets[q + 1]):
             i = winner[p]
@@ -148,8 +148,8 @@ def parts(
             even[p] = half_odd / step[0] * (ahead + back)
             degree[i] += even[p]
             degree[j] += even[p]
-            potential[i] += half_odd * (ahead - back)
-            potential[j] -= half_odd * (ahead - back)
+            signed_sum[i] += half_odd * (ahead - back)
+            signed_sum[j] -= half_odd * (ahead - back)
 
 
 def crossing(

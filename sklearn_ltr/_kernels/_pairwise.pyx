@@ -68,12 +68,12 @@ def largest_log_weight(
     return largest
 
 
-cdef void query_potentials(
+cdef void query_sums_of_grades(
     const double* F, const unsigned char* grade, Py_ssize_t n, Py_ssize_t L,
     const double* distance, const double* factors, double shift,
-    double* S, double* E, double* potential, double* degree, double* loss,
+    double* S, double* E, double* gradient, double* degree, double* loss,
 ) noexcept nogil:
-    """`graded_potentials` of one query; S has room for L (L + 2) numbers."""
+    """`graded_sums` of one query; S has room for L (L + 2) numbers."""
     cdef double* low = S + L * L
     cdef double* high = low + L
     cdef const double* scale = factors
@@ -105,21 +105,21 @@ cdef void query_potentials(
             pi += product * signed[a * L + b]
             if b < a:
                 total += product * unit[a * L + b]
-        potential[i] = pi
+        gradient[i] = -pi
         degree[i] = deg
     loss[0] = total
 
 
-def graded_potentials(
+def graded_sums(
     const double[::1] scores,               # IN, (n_samples,)
     const unsigned char[::1] grade,         # IN, (n_samples,)
     const Py_ssize_t[::1] offsets,          # IN, (n_queries + 1,)
     const double[:, ::1] distance,          # IN, (L, L), symmetric
-    const double[:, :, ::1] factors,        # IN, (3, L, L): of E, of the potential, of the loss
+    const double[:, :, ::1] factors,        # IN, (3, L, L): of E, of the gradient, of the loss
     const double[::1] shift,                # IN, (n_queries,): (log query weight - M) / 2
     double[:, ::1] buffer,                  # OUT, (n_threads, L (L + 2)), scratch
     double[:, ::1] E,                       # OUT, (n_samples, L)
-    double[::1] potential,                  # OUT, (n_samples,)
+    double[::1] gradient,                  # OUT, (n_samples,)
     double[::1] degree,                     # OUT, (n_samples,)
     double[::1] loss,                       # OUT, (n_queries,)
 ):
@@ -129,10 +129,10 @@ def graded_potentials(
     cdef int n_threads = buffer.shape[0]
     for q in prange(loss.shape[0], schedule="static", nogil=True, num_threads=n_threads):
         start = offsets[q]
-        query_potentials(
+        query_sums_of_grades(
             &scores[start], &grade[start], offsets[q + 1] - start, L, &distance[0, 0],
             &factors[0, 0, 0], shift[q], &buffer[threadid(), 0], &E[start, 0],
-            &potential[start], &degree[start], &loss[q],
+            &gradient[start], &degree[start], &loss[q],
         )
 
 
@@ -277,7 +277,7 @@ def graded_sweep(
         )
 
 
-def explicit_log_weights(
+def listed_log_weights(
     const double[::1] scores,               # IN, (n_samples,)
     pairs,                                  # IN, (winner, loser, distance, pair offsets)
     const double[::1] log_query_weight,     # IN, (n_queries,)
@@ -305,13 +305,13 @@ def explicit_log_weights(
         largest[q] = most
 
 
-def explicit_potentials(
-    pairs,                                  # IN, as for `explicit_log_weights`
+def listed_sums(
+    pairs,                                  # IN, as for `listed_log_weights`
     const Py_ssize_t[::1] offsets,          # IN, (n_queries + 1,)
     double log_scale,                       # IN, M
     bint squared,                           # IN, weigh by the squared distance
     double[::1] weight,                     # IN, log weights; OUT, weights
-    double[::1] potential,                  # OUT, (n_samples,)
+    double[::1] gradient,                  # OUT, (n_samples,)
     double[::1] degree,                     # OUT, (n_samples,)
     double[::1] loss,                       # OUT, (n_queries,)
     int n_threads,
@@ -325,7 +325,7 @@ def explicit_potentials(
     cdef double w, pull, total
     for q in prange(loss.shape[0], schedule="static", nogil=True, num_threads=n_threads):
         for i in range(offsets[q], offsets[q + 1]):
-            potential[i] = 0
+            gradient[i] = 0
             degree[i] = 0
         total = 0
         for p in range(pair_offsets[q], pair_offsets[q + 1]):
@@ -335,8 +335,8 @@ def explicit_potentials(
             if squared:
                 w = pull * distance[p]
             weight[p] = w
-            potential[winner[p]] += pull
-            potential[loser[p]] -= pull
+            gradient[winner[p]] -= pull
+            gradient[loser[p]] += pull
             degree[winner[p]] += w
             degree[loser[p]] += w
         loss[q] = total

@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr import losses, rankers
-from sklearn_ltr.additive import AdditiveModel
 from sklearn_ltr.binning import MAX_BINS
+from sklearn_ltr.boosting.additive import AdditiveModel
+from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.export import schema
 from sklearn_ltr.rankers.mcrank import MAX_LEVELS
-from sklearn_ltr.stump_boosting import StumpRanker
 from sklearn_ltr.weak.stump import Stump
 from sklearn_ltr.weak.tree import Tree
 
@@ -210,7 +210,7 @@ def from_dict(data):
     schema.require(len(bins) > 0, "bins", "not be empty")
     ranker = _build(R, file["params"], len(bins))
     _set_attributes(ranker, file["attributes"], bins, len(file["rounds"]))
-    n_outputs, read = ranker._n_outputs(), _stump if issubclass(R, StumpRanker) else _tree
+    n_outputs, read = ranker._n_outputs(), _stump if issubclass(R, StumpBoosting) else _tree
     rounds = []
     for t, terms in enumerate(file["rounds"]):
         path = f"rounds[{t}]"

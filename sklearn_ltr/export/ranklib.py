@@ -5,8 +5,8 @@
 import numpy as np
 
 from sklearn_ltr.export.plain import check_ranker
-from sklearn_ltr.queries import warn_caller
 from sklearn_ltr.rankers import McRank
+from sklearn_ltr.validation import warn_caller
 from sklearn_ltr.weak.tree import Tree
 
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)

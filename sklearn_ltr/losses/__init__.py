@@ -21,9 +21,12 @@ such as one without pairs, gives zeros. Parameters of a loss that derives from
 `sklearn.base.BaseEstimator` can be searched: ``loss__margin``.
 """
 
-from sklearn_ltr.losses.listwise import ListCosine, ListCrossEntropy, ListLikelihood
-from sklearn_ltr.losses.pointwise import SquaredError
-from sklearn_ltr.losses.smooth_pairs import FidelityPairs, LogisticPairs
+from sklearn_ltr.losses.fidelity import FidelityPairs
+from sklearn_ltr.losses.list_cosine import ListCosine
+from sklearn_ltr.losses.list_cross_entropy import ListCrossEntropy
+from sklearn_ltr.losses.list_likelihood import ListLikelihood
+from sklearn_ltr.losses.logistic import LogisticPairs
+from sklearn_ltr.losses.squared_error import SquaredError
 from sklearn_ltr.losses.squared_hinge import SquaredHinge
 
 __all__ = [

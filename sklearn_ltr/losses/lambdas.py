@@ -6,124 +6,45 @@ import numpy as np
 
 from sklearn_ltr._kernels import _lambdas, _ranking
 from sklearn_ltr.labels import check_gain, gains
-from sklearn_ltr.metrics._per_query import rows_to_rank, run_kernel
+from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.metrics.dcg import NDCG, discounts_of
 from sklearn_ltr.metrics.precision import AveragePrecision
 from sklearn_ltr.metrics.reciprocal import ReciprocalRank
+from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.ranking import rows_to_rank, run_kernel
 
 METRICS = (NDCG, AveragePrecision, ReciprocalRank)  # the order of `Kind` in _swaps.pyx
 N_ARRAYS = 12  # of a thread's scratch in _lambdas.pyx
 
-
-def check_lambda_metric(metric):
-    """Raise ValueError unless there are gradients for a metric."""
-    if metric.label not in (labels := [known.label for known in METRICS]):
-        raise ValueError(
-            f"`metric` must be one of {labels}, with or without cut-off; got {metric}."
-        )
+# The step -G / W of a row is at most this, in units of 1 / sigmoid. No fit that goes well comes
+# near it.
+LONGEST_STEP = 100
 
 
-def queries_with_swaps(metric, y, offsets):
-    """Which queries have rows of different gains, so that swaps change the metric.
-
-    Parameters
-    ----------
-    metric : NDCG, AveragePrecision or ReciprocalRank
-    y : ndarray of shape (n_samples,), dtype float64
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
-
-    Returns
-    -------
-    mask : ndarray of shape (n_queries,), dtype bool
-
-    Raises
-    ------
-    ValueError
-        If the metric does not take the grades, or grades differ within queries, but gains nowhere.
-    """
-    starts = offsets[:-1]
-    if isinstance(metric, NDCG):
-        check_gain(y, metric.gain)
-        gain = gains(y, metric.gain)
-    else:
-        gain = y >= metric.relevant_from
-    differ, graded = (
-        np.minimum.reduceat(z, starts) < np.maximum.reduceat(z, starts) for z in (gain, y)
-    )
-    if graded.any() and not differ.any():
-        raise ValueError(
-            f"No query has both relevant and irrelevant rows, so that no swap changes "
-            f"{metric.name}: it calls grades of at least {metric.relevant_from} relevant."
-        )
-    return differ
-
-
-class LambdaGradients:
-    r"""Gradients and curvatures of LambdaRank.
-
-    For each pair of rows of a query, i of the higher gain,
-
-    .. math:: \rho = \frac{1}{1 + e^{\sigma (s_i - s_j)}}, \qquad
-        G_i \mathrel{-}= \sigma \rho \Delta, \quad G_j \mathrel{+}= \sigma \rho \Delta, \quad
-        W_i, W_j \mathrel{+}= \sigma^2 \rho (1 - \rho) \Delta
-
-    with :math:`\Delta` what the metric changes by, in absolute value, if the two rows swap their
-    positions in the present ranking. Of rows with tied scores it is the expectation over their
-    orders, all equally likely, so that the order of rows does not matter.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,), dtype float64
-        Grades that the metric takes.
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
-        Rows ``offsets[q]:offsets[q + 1]``, at least one, belong to query q.
-    query_weight : ndarray of shape (n_queries,), dtype float64, positive
-    metric : NDCG, AveragePrecision or ReciprocalRank
-        Its cut-off and its switches for gain, discount and relevance count.
-    truncation_level : int
-        Only pairs with a row among this many first positions count, and the ideal of NDCG is that
-        of this many positions where its own cut-off is no smaller.
-    sigmoid : float
-        :math:`\sigma`.
-    query_norm : bool
-        Divide :math:`\Delta` by :math:`.01 + |s_i - s_j|`, unless all scores of the query are
-        equal, and then multiply all of a query by :math:`\log_2(1 + S) / S`, where S is the sum of
-        :math:`\sigma \rho \Delta` over the rows of all its pairs.
-    n_threads : int
-        Does not change the results.
+class BoundLambdas(BoundLoss):
+    """`Lambdas` of some rows.
 
     Attributes
     ----------
-    gradient, curvature : ndarrays of shape (n_samples,)
-        At the scores of the last `update`, times the query's weight over the mean weight. 0 in
-        queries where the metric is undefined or all gains are equal.
-    metric_value : float
-        The weighted mean of the metric over the queries where it is defined, ties averaged;
-        0 where there is none.
-
-    Raises
-    ------
-    ValueError
-        If the metric is not one of the three.
+    gradient : ndarray of shape (n_samples,)
+        At the scores of the last `update`, times the query's weight. 0 in queries where the metric
+        is undefined or all gains are equal.
+    hessian_diagonal : ndarray of shape (n_samples,)
+        The derivatives of the gradients, which vanish where pairs are far in the wrong order.
+    loss : float
+        1 - the weighted mean of the metric over the queries where it is defined, ties averaged;
+        1 where there is none.
     """
 
-    def __init__(
-        self,
-        y,
-        offsets,
-        query_weight,
-        metric,
-        *,
-        truncation_level,
-        sigmoid,
-        query_norm,
-        n_threads,
-    ):
-        check_lambda_metric(metric)
-        sizes = np.diff(offsets)
+    def _prepare(self, loss):
+        data, metric = self.data, loss.check_metric()
+        y, offsets, n_threads = data.y, data.offsets, data.n_threads
+        sizes = data.queries.sizes
         longest = int(sizes.max())
         positions = longest if metric.k is None else min(metric.k, longest)
-        truncation_level = min(truncation_level, positions)  # no swap beyond the cut-off counts
+        # No swap beyond the cut-off counts.
+        level = loss.truncation_level
+        truncation_level = positions if level is None else min(level, positions)
         discounts = np.zeros(longest)
         possible = 1  # value where all gains are equal, whatever the order
         if isinstance(metric, NDCG):
@@ -150,33 +71,130 @@ class LambdaGradients:
         ideal[~defined] = full_ideal[~defined] = 1
         # The kernel's values are over the ideal of `truncation_level` positions.
         self._values = possible * full_ideal / ideal
-        self._share = np.where(defined, query_weight, 0) * ideal / full_ideal
+        self._share = np.where(defined, data.query_weight, 0) * ideal / full_ideal
         if defined.any():
-            self._share /= query_weight[defined].sum()
+            self._share /= data.sum(data.query_weight[defined])
+        self._sigmoid = loss.sigmoid
         self._inputs = (
-            gain / np.repeat(ideal, sizes),
+            gain / data.per_row(ideal),
             offsets,
-            query_weight / query_weight.mean(),
+            self.weight,
             discounts,
             METRICS.index(type(metric)),
             truncation_level,
-            sigmoid,
-            query_norm,
+            loss.sigmoid,
+            loss.query_norm,
             n_threads,
         )
         self._work = rows_to_rank(offsets, n_threads)
         self._arrays = np.empty((n_threads, N_ARRAYS, longest))
-        self.gradient, self.curvature = np.empty((2, len(y)))
+        self.gradient, self.hessian_diagonal = np.empty((2, len(y)))
 
-    def update(self, scores):
+    def update(self, scores, round=0):
         """Recompute all at `scores` (n_samples,)."""
-        _lambdas.lambdas(
-            scores,
-            *self._inputs,
-            self._work,
-            self._arrays,
-            self.gradient,
-            self.curvature,
-            self._values,
-        )
-        self.metric_value = min(float((self._share * self._values).sum()), 1.0)
+        out = self.gradient, self.hessian_diagonal, self._values
+        _lambdas.lambdas(scores, *self._inputs, self._work, self._arrays, *out)
+        self._W = None
+
+    @property
+    def loss(self):
+        return 1 - min(float(self.data.sum(self._share * self._values)), 1.0)
+
+    @property
+    def total(self):
+        return self.loss * self.data.sum(self.weight)
+
+    @property
+    def curvature(self):
+        """The derivatives of the gradients, or more where Newton's step would have no limit."""
+        if self._W is None:
+            least = self._sigmoid / LONGEST_STEP * np.abs(self.gradient)
+            self._W = np.maximum(self.hessian_diagonal, least)
+        return self._W
+
+    def start(self):
+        return 0.0
+
+    def step(self, h, g):
+        return 1.0
+
+
+class Lambdas(Loss):
+    r"""1 - a metric, with the gradients and curvatures of LambdaRank.
+
+    For each pair of rows of a query, i of the higher gain,
+
+    .. math:: \rho = \frac{1}{1 + e^{\sigma (s_i - s_j)}}, \qquad
+        G_i \mathrel{-}= \sigma \rho \Delta, \quad G_j \mathrel{+}= \sigma \rho \Delta, \quad
+        W_i, W_j \mathrel{+}= \sigma^2 \rho (1 - \rho) \Delta
+
+    with :math:`\Delta` what the metric changes by, in absolute value, if the two rows swap their
+    positions in the present ranking. Of rows with tied scores it is the expectation over their
+    orders, all equally likely, so that the order of rows does not matter.
+
+    There is no function that these are the gradients of.
+
+    Parameters
+    ----------
+    metric : str or Metric, default="ndcg@10"
+        NDCG, average precision or reciprocal rank, with its cut-off and its switches for gain,
+        discount and relevance.
+    truncation_level : int, default=None
+        Only pairs with a row among this many first positions count, and the ideal of NDCG is that
+        of this many positions where its own cut-off is no smaller. None: all.
+    sigmoid : float, default=1.0
+        :math:`\sigma`.
+    query_norm : bool, default=False
+        Divide :math:`\Delta` by :math:`.01 + |s_i - s_j|`, unless all scores of the query are
+        equal, and then multiply all of a query by :math:`\log_2(1 + S) / S`, where S is the sum of
+        :math:`\sigma \rho \Delta` over the rows of all its pairs.
+    """
+
+    abilities = frozenset({"gradient", "curvature"})
+    bound = BoundLambdas
+
+    def __init__(self, metric="ndcg@10", truncation_level=None, sigmoid=1.0, query_norm=False):
+        self.metric = metric
+        self.truncation_level = truncation_level
+        self.sigmoid = sigmoid
+        self.query_norm = query_norm
+
+    def check_metric(self):
+        """The metric; ValueError unless there are gradients for it."""
+        metric = get_metric(self.metric)
+        if metric.label not in (labels := [known.label for known in METRICS]):
+            raise ValueError(
+                f"`metric` must be one of {labels}, with or without cut-off; got {metric}."
+            )
+        return metric
+
+    def learnable(self, data):
+        """Which queries have rows of different gains, so that swaps change the metric.
+
+        Parameters
+        ----------
+        data : RankingData
+
+        Returns
+        -------
+        mask : ndarray of shape (n_queries,), dtype bool
+
+        Raises
+        ------
+        ValueError
+            If the metric does not take the grades, or grades differ within queries, but gains
+            nowhere.
+        """
+        metric, starts = self.check_metric(), data.offsets[:-1]
+        if isinstance(metric, NDCG):
+            check_gain(data.y, metric.gain)
+            gain = gains(data.y, metric.gain)
+        else:
+            gain = data.y >= metric.relevant_from
+        differ = np.minimum.reduceat(gain, starts) < np.maximum.reduceat(gain, starts)
+        if data.informative.any() and not differ.any():
+            raise ValueError(
+                f"No query has both relevant and irrelevant rows, so that no swap changes "
+                f"{metric.name}: it calls grades of at least {metric.relevant_from} relevant."
+            )
+        return differ

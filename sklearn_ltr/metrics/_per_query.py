@@ -4,7 +4,7 @@
 
 import warnings
 from dataclasses import fields
-from numbers import Integral, Real
+from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -13,11 +13,10 @@ from sklearn.utils import check_array
 
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.queries import per_query as reduce_to_queries
+from sklearn_ltr.reduction import mean
 
 TIES = ("average", "input", "reverse", "worst", "best")  # the order of `Ties` in _ranking.pyx
 UNDEFINED = ("skip", "raise", 0, 1)
-
-RANKED_ROW = np.dtype([("score", "f8"), ("tie", "f8"), ("value", "f8")])  # `Row` in _ranking.pyx
 
 
 class QueryValues(NamedTuple):
@@ -125,6 +124,10 @@ class Metric:
         """
         return self._mean(self._settled(y_true, y_score, offsets, n_threads), query_weight)
 
+    def of_queries(self, data, scores):
+        """Values of the queries of a RankingData at `scores`, NaN where the metric is undefined."""
+        return self._values(data.y, scores, data.offsets, data.n_threads)
+
     def check_grades(self, y_true):
         """Raise ValueError for finite grades that the metric cannot take."""
 
@@ -154,7 +157,7 @@ class Metric:
             return float("nan")
         if query_weight is not None:
             query_weight = query_weight[defined]
-        return float(np.average(values[defined], weights=query_weight))
+        return float(mean(values[defined], query_weight))
 
     def _values(self, y_true, y_score, offsets, n_threads):
         raise NotImplementedError
@@ -207,34 +210,3 @@ def check_cut_off(k):
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise ValueError(f"`k` must be an integer of at least 1; got {k!r}.")
     return int(k)
-
-
-def check_choice(name, value, choices):
-    """Raise unless a switch has one of its values."""
-    if not isinstance(value, (str, Real)) or value not in choices:
-        raise ValueError(f"`{name}` must be one of {choices}; got {value!r}.")
-
-
-def rows_to_rank(offsets, n_threads):
-    """Scratch of kernels that rank: twice the rows of the longest query for each thread."""
-    return np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=RANKED_ROW)
-
-
-def run_kernel(kernel, *inputs, offsets, n_threads):
-    """Allocate what a kernel of _ranking.pyx fills, and fill it.
-
-    Parameters
-    ----------
-    kernel : callable
-        ``kernel(*inputs, offsets, n_threads, work, out)``.
-    *inputs : object
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
-    n_threads : int
-
-    Returns
-    -------
-    out : ndarray of shape (n_queries,), dtype float64
-    """
-    out = np.empty(len(offsets) - 1)
-    kernel(*inputs, offsets, n_threads, rows_to_rank(offsets, n_threads), out)
-    return out

@@ -8,14 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_ltr._kernels import _correlation
-from sklearn_ltr.metrics._per_query import (
-    UNDEFINED,
-    Metric,
-    check_choice,
-    check_column,
-    rows_to_rank,
-)
+from sklearn_ltr.metrics._per_query import UNDEFINED, Metric, check_column
 from sklearn_ltr.queries import QueryGroups
+from sklearn_ltr.ranking import rows_to_rank
+from sklearn_ltr.validation import check_choice
 
 DENOMINATORS = ("comparable", "all")
 TIED_PAIR_COUNTS = {"average": 0.5, "agree": 0.0}
@@ -64,9 +60,9 @@ class KendallDistance(Metric):
     undefined: str | int = "skip"
 
     def __post_init__(self):
-        check_choice("denominator", self.denominator, DENOMINATORS)
-        check_choice("ties", self.ties, tuple(TIED_PAIR_COUNTS))
-        check_choice("undefined", self.undefined, UNDEFINED)
+        check_choice(self.denominator, "denominator", DENOMINATORS)
+        check_choice(self.ties, "ties", tuple(TIED_PAIR_COUNTS))
+        check_choice(self.undefined, "undefined", UNDEFINED)
 
     def _values(self, y_true, y_score, offsets, n_threads):
         pairs, wrong, tied = count_pairs(y_true, y_score, offsets, n_threads)

@@ -9,14 +9,9 @@ import numpy as np
 
 from sklearn_ltr._kernels import _ranking
 from sklearn_ltr.labels import GAINS, check_gain, gains
-from sklearn_ltr.metrics._per_query import (
-    TIES,
-    UNDEFINED,
-    Metric,
-    check_choice,
-    check_cut_off,
-    run_kernel,
-)
+from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
+from sklearn_ltr.ranking import run_kernel
+from sklearn_ltr.validation import check_choice
 
 DISCOUNTS = ("log2", "letor")
 
@@ -34,9 +29,9 @@ class _Discounted(Metric):
 
     def __post_init__(self):
         object.__setattr__(self, "k", check_cut_off(self.k))
-        check_choice("gain", self.gain, GAINS)
-        check_choice("discount", self.discount, DISCOUNTS)
-        check_choice("ties", self.ties, TIES)
+        check_choice(self.gain, "gain", GAINS)
+        check_choice(self.discount, "discount", DISCOUNTS)
+        check_choice(self.ties, "ties", TIES)
 
     def check_grades(self, y_true):
         check_gain(y_true, self.gain, "y_true")
@@ -117,8 +112,8 @@ class NDCG(_Discounted):
 
     def __post_init__(self):
         super().__post_init__()
-        check_choice("undefined", self.undefined, UNDEFINED)
-        check_choice("short", self.short, ("clip", "zero"))
+        check_choice(self.undefined, "undefined", UNDEFINED)
+        check_choice(self.short, "short", ("clip", "zero"))
 
     def _values(self, y_true, y_score, offsets, n_threads):
         gain = gains(y_true, self.gain)

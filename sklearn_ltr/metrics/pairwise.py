@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ltr._kernels import _correlation
-from sklearn_ltr.metrics._per_query import check_choice, group_rows
+from sklearn_ltr.metrics._per_query import group_rows
 from sklearn_ltr.metrics.correlation import count_pairs
+from sklearn_ltr.validation import check_choice
 
 TIED_PAIR_COUNTS = {"average": 0.5, "wrong": 1.0}
 
@@ -79,7 +80,7 @@ def misordering_rate(y_true, y_score, groups=None, *, ties="average", query_weig
     >>> misordering_rate(y_true, y_score, ["a", "a", "a", "b", "b"], ties="wrong")
     0.5
     """
-    check_choice("ties", ties, tuple(TIED_PAIR_COUNTS))
+    check_choice(ties, "ties", tuple(TIED_PAIR_COUNTS))
     y_true, y_score, queries, weight = group_rows(y_true, y_score, groups, query_weight)
     pairs, wrong, tied = count_pairs(y_true, y_score, queries.offsets)
     if not pairs.any():

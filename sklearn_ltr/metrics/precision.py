@@ -9,14 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_ltr._kernels import _ranking
-from sklearn_ltr.metrics._per_query import (
-    TIES,
-    UNDEFINED,
-    Metric,
-    check_choice,
-    check_cut_off,
-    run_kernel,
-)
+from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
+from sklearn_ltr.ranking import run_kernel
+from sklearn_ltr.validation import check_choice
 
 DENOMINATORS = ("relevant", "min(relevant,k)")
 SHORT = ("pad", "clip", "zero")
@@ -32,7 +27,7 @@ class _Binary(Metric):
         object.__setattr__(self, "k", check_cut_off(self.k))
         if not isinstance(self.relevant_from, Real) or not np.isfinite(self.relevant_from):
             raise ValueError(f"`relevant_from` must be a finite grade; got {self.relevant_from!r}.")
-        check_choice("ties", self.ties, TIES)
+        check_choice(self.ties, "ties", TIES)
 
     def _relevant(self, y_true):
         return (y_true >= self.relevant_from).astype(np.float64)
@@ -70,8 +65,8 @@ class AveragePrecision(_Binary):
 
     def __post_init__(self):
         super().__post_init__()
-        check_choice("denominator", self.denominator, DENOMINATORS)
-        check_choice("undefined", self.undefined, UNDEFINED)
+        check_choice(self.denominator, "denominator", DENOMINATORS)
+        check_choice(self.undefined, "undefined", UNDEFINED)
 
     def _values(self, y_true, y_score, offsets, n_threads):
         relevant = self._relevant(y_true)
@@ -115,7 +110,7 @@ class PrecisionAtK(_Binary):
         super().__post_init__()
         if self.k is None:
             raise ValueError("Precision needs a cut-off `k`, as in get_metric('p@5').")
-        check_choice("short", self.short, SHORT)
+        check_choice(self.short, "short", SHORT)
 
     def _values(self, y_true, y_score, offsets, n_threads):
         sizes = np.diff(offsets)

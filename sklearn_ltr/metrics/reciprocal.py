@@ -9,15 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_ltr._kernels import _ranking
-from sklearn_ltr.metrics._per_query import (
-    TIES,
-    UNDEFINED,
-    Metric,
-    check_choice,
-    check_cut_off,
-    run_kernel,
-)
+from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
 from sklearn_ltr.metrics.precision import _Binary
+from sklearn_ltr.ranking import run_kernel
+from sklearn_ltr.validation import check_choice
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ class ReciprocalRank(_Binary):
 
     def __post_init__(self):
         super().__post_init__()
-        check_choice("undefined", self.undefined, UNDEFINED)
+        check_choice(self.undefined, "undefined", UNDEFINED)
 
     def _values(self, y_true, y_score, offsets, n_threads):
         relevant = self._relevant(y_true)
@@ -82,8 +77,8 @@ class ExpectedReciprocalRank(Metric):
             raise ValueError(
                 f"`max_grade` must be a positive finite grade; got {self.max_grade!r}."
             )
-        check_choice("ties", self.ties, TIES)
-        check_choice("undefined", self.undefined, UNDEFINED)
+        check_choice(self.ties, "ties", TIES)
+        check_choice(self.undefined, "undefined", UNDEFINED)
 
     def check_grades(self, y_true):
         for wrong, problem in (

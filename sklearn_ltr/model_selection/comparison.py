@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state, check_scalar
 
 from sklearn_ltr.base import only_labelled, predict_queries
 from sklearn_ltr.metrics import get_metric
-from sklearn_ltr.metrics._per_query import check_choice, check_column
+from sklearn_ltr.metrics._per_query import check_column
 from sklearn_ltr.queries import check_groups
+from sklearn_ltr.validation import check_choice
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 RESAMPLES_AT_ONCE = 512

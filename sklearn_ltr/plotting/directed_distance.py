@@ -4,10 +4,10 @@
 
 import numpy as np
 
-from sklearn_ltr.base import check_positive
 from sklearn_ltr.labels import directed_distance
 from sklearn_ltr.plotting._base import axes_or_new, check_matplotlib
 from sklearn_ltr.rankers.mpboost import MPBoost
+from sklearn_ltr.validation import check_positive
 
 # The parameter of each distance that has one, and its symbol in the paper.
 SYMBOLS = {

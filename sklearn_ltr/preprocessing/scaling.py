@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
-from sklearn_ltr.queries import NO_GROUPS, QueryGroups, warn_caller
+from sklearn_ltr.queries import NO_GROUPS, QueryGroups
+from sklearn_ltr.validation import warn_caller
 
 METHODS = ("minmax", "standard")
 

@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.binning import Unbinned
-from sklearn_ltr.boosting import Boosting, with_callbacks
+from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.metrics.dcg import DCG
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
+from sklearn_ltr.validation import check_choice
 from sklearn_ltr.weak.column import Column, columns_of
 
 # How the weights of the queries follow from the rounds so far.
@@ -26,7 +27,7 @@ LEAST_LACK = 1e-12
 ROUNDING = 1e-12
 
 
-class AdaRank(Boosting):
+class AdaRank(BoostedRanker):
     r"""Boosting of single features on a ranking metric itself.
 
     With :math:`E(f, q)` what a metric says of the order of the rows of query q by the scores f,
@@ -181,48 +182,6 @@ class AdaRank(Boosting):
         tags.target_tags.positive_only = refuses_negative_grades(self.metric)
         return tags
 
-    @with_callbacks
-    def fit(
-        self,
-        X,
-        y=None,
-        groups=None,
-        query_weight=None,
-        X_val=None,
-        y_val=None,
-        groups_val=None,
-    ):
-        """Fit the ranker.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Finite, on scales that can be compared.
-        y : array-like of shape (n_samples,)
-            Grades, finite; higher is better.
-        groups : array-like of shape (n_samples,), default=None
-            Query id of each row, in any order and of any type. None takes all rows as one query,
-            and warns.
-        query_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query: constant within a query, not negative. A query of weight 0
-            is left out.
-        X_val, y_val, groups_val : array-likes, default=None
-            Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
-            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
-            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If an argument is invalid, or no order of any query is better than another.
-        """
-        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val))
-
     @property
     def coef_(self):
         """Coefficients of the features: ndarray of shape (`n_features_in_`,)."""
@@ -240,14 +199,13 @@ class AdaRank(Boosting):
                 f"`metric` must have values between -1 and 1, which {metric.name} has not; take "
                 '"ndcg" or another metric.'
             )
-        if self.update not in UPDATES:
-            raise ValueError(f"`update` must be one of {list(UPDATES)}; got {self.update!r}.")
+        check_choice(self.update, "update", UPDATES)
 
     def _learnable(self, data):
         """Queries of which some order is better than another."""
         metric = self._E()
         metric.check_grades(data.y)
-        learnable = order_matters(metric, data.y, data.queries.offsets, self._n_threads())
+        learnable = order_matters(metric, data)
         if data.informative.any() and not learnable.any():
             raise ValueError(f"{metric!r} is the same for every order of the rows of each query.")
         return learnable
@@ -262,13 +220,13 @@ class AdaRank(Boosting):
 
     def _rounds(self, train):
         """Figure 1 of the paper, algorithm AdaRank."""
-        E = QueryPerformance(self._E(), train)
+        E = QueryPerformance(self._E(), train.data)
         if E.n_queries == 0:
             return
         E_of_features = E.of_columns(train.binned.X)
         v = E.query_weight  # the paper has all alike
-        exponents = self._exponents(E, E_of_features, train.scores)
-        while True:
+        exponents = self._exponents(E, E_of_features, train)
+        for _ in train.rounds():
             P = weights(v, exponents)  # P_t
             phi = (E_of_features * P).sum(axis=1)  # sum of P_t(q) E(h, q), of each feature h
             k = int(np.argmax(phi >= phi.max() - TIE * abs(phi.max())))
@@ -282,14 +240,14 @@ class AdaRank(Boosting):
                 exponents = E_of_f
             else:
                 exponents = exponents + alpha * E_of_features[k]
-            train.loss = np.average(np.exp(-E_of_f), weights=v)
+            train.loss = train.data.mean(np.exp(-E_of_f), v)
             yield [(alpha, h)]
 
-    def _exponents(self, E, E_of_features, scores):
+    def _exponents(self, E, E_of_features, train):
         """What the weights of the queries are to fall with, by the rounds of an earlier fit."""
         exponents = np.zeros(E.n_queries)
-        if self.n_iter_ and self.update == "paper":
-            return E(scores)
+        if train.round and self.update == "paper":
+            return E(train.scores)
         for alpha, h in self.model_.terms:
             exponents = exponents + alpha * E_of_features[h.feature]
         return exponents
@@ -305,7 +263,7 @@ class QueryPerformance:
     Parameters
     ----------
     metric : Metric
-    train : TrainingSet
+    data : RankingData
 
     Attributes
     ----------
@@ -313,25 +271,24 @@ class QueryPerformance:
     query_weight : ndarray of shape (n_queries,)
     """
 
-    def __init__(self, metric, train):
-        self._metric, self._train = metric, train
-        self._used = order_matters(metric, train.y, train.offsets, train.n_threads)
-        self.query_weight = train.query_weight[self._used]
+    def __init__(self, metric, data):
+        self._metric, self._data = metric, data
+        self._used = order_matters(metric, data)
+        self.query_weight = data.query_weight[self._used]
         self.n_queries = len(self.query_weight)
 
     def __call__(self, scores):
         """Values of the queries, of shape (n_queries,), for scores of shape (n_samples,)."""
-        y, offsets, n_threads = self._train.y, self._train.offsets, self._train.n_threads
-        return self._metric._values(y, scores, offsets, n_threads)[self._used]
+        return self._metric.of_queries(self._data, scores)[self._used]
 
     def of_columns(self, X):
         """Values of each column of X as scores: ndarray of shape (n_features, n_queries)."""
         return np.array([self(column) for column in columns_of(X)])
 
 
-def order_matters(metric, y, offsets, n_threads=1):
+def order_matters(metric, data):
     """Which queries have an order that is better than another: ndarray of bool."""
-    best, worst = (metric._values(y, scores, offsets, n_threads) for scores in (y, -y))
+    best, worst = (metric.of_queries(data, scores) for scores in (data.y, -data.y))
     return best - worst > ROUNDING  # NaN is not
 
 

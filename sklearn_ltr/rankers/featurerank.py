@@ -152,11 +152,11 @@ class FeatureRank(BaseRanker):
         check_scalar(self.n_classes, "n_classes", Integral, min_val=2)
         data = self._validate_training_data(X, y, groups, query_weight)
         data = data.select(data.informative)
-        queries, v, n_threads = data.queries, data.query_weight, self._n_threads()
-        class_centers = ClassCenters(data.y, queries, v, self.n_classes)
+        queries, v = data.queries, data.query_weight
+        class_centers = ClassCenters(data, self.n_classes)
 
         def E(scores):
-            return KendallTau()._values(data.y, scores, queries.offsets, n_threads)
+            return KendallTau().of_queries(data, scores)
 
         self._hidden_orders = []
         self.beta_ = np.zeros(self.n_features_in_)
@@ -166,12 +166,12 @@ class FeatureRank(BaseRanker):
         for m in range(self.n_features_in_):  # Table 1
             values = data.X[queries.order, m].astype(np.float64)
             hidden_order = HiddenOrder(class_centers.of(values), values)
-            h = hidden_order.ranks(values, queries, n_threads)
-            self.beta_[m] = beta_of(np.average(E(h), weights=v * w))
+            h = hidden_order.ranks(values, queries, data.n_threads)
+            self.beta_[m] = beta_of(data.mean(E(h), v * w))
             f += self.beta_[m] * h  # f_m
             E_of_f = E(f)
             w = np.exp(-E_of_f)  # w_m
-            self.train_loss_[m] = (1 - np.average(E_of_f, weights=v)) / 2
+            self.train_loss_[m] = (1 - data.mean(E_of_f, v)) / 2
             self._hidden_orders.append(hidden_order)
         self.centers_ = np.array([order.centers for order in self._hidden_orders])
         return self

@@ -7,10 +7,9 @@ from numbers import Integral
 from scipy.optimize import brentq
 from sklearn.utils import check_scalar
 
-from sklearn_ltr.base import check_positive
-from sklearn_ltr.losses.fidelity import FidelityLoss
-from sklearn_ltr.pairs import list_pairs, sample_pairs
-from sklearn_ltr.stump_boosting import StumpRanker
+from sklearn_ltr.boosting.stumps import StumpBoosting
+from sklearn_ltr.losses.listed_fidelity import ListedFidelity
+from sklearn_ltr.validation import check_choice, check_positive
 from sklearn_ltr.weak.fidelity_search import FidelitySearch
 
 STEPS = ("paper", "exact")
@@ -19,7 +18,7 @@ STEPS = ("paper", "exact")
 LONGEST_STEP = 10.0
 
 
-class FRank(StumpRanker):
+class FRank(StumpBoosting):
     r"""Boosting of decision stumps with the fidelity loss.
 
     Minimises
@@ -183,8 +182,7 @@ class FRank(StumpRanker):
 
     def _check_params(self):
         super()._check_params()
-        if self.step not in STEPS:
-            raise ValueError(f"`step` must be one of {list(STEPS)}; got {self.step!r}.")
+        check_choice(self.step, "step", STEPS)
         check_positive(self.target_probability, "target_probability")
         if not 0.5 <= self.target_probability <= 1:
             raise ValueError(
@@ -195,9 +193,9 @@ class FRank(StumpRanker):
 
     def _rounds(self, train):
         """Figure 2 of the paper."""
-        pairs = self._pairs(train)
-        J = FidelityLoss(pairs, train.query_weight, self.target_probability, train.n_threads)  # (2)
-        search = FidelitySearch(train.binned, train.offsets, train.n_threads, J)
+        loss = ListedFidelity(self.target_probability, self.max_pairs_per_query)  # (2)
+        J = loss.bind(train.data)
+        search = FidelitySearch(train.binned, train.data, J)
         J.update(train.scores)  # initialise pair weights
         while (found := search.best(J)) is not None:  # (a), (b): all candidates, each at its alpha
             h, alpha = found  # (c)
@@ -207,23 +205,8 @@ class FRank(StumpRanker):
             train.scores += alpha * h.apply(train.binned)  # H <- H + alpha h
             J.update(train.scores)  # (d): pair weights by (4)
             search.note_step(J, alpha)
-            train.loss = J.total / J.scale
+            train.loss = J.loss
             yield [(alpha, h)]
-
-    def _pairs(self, train):
-        """The pairs to train on, listed."""
-        cap = self.max_pairs_per_query
-        if train.preferences is not None:
-            if cap is not None:
-                raise ValueError(
-                    "`max_pairs_per_query` draws from the pairs of grades; with `preferences`, "
-                    "give fewer of them instead."
-                )
-            return train.pairs()
-        if cap is None:
-            remedy = "set `max_pairs_per_query`"
-            return list_pairs(train.y, train.offsets, train.n_threads, remedy)
-        return sample_pairs(train.y, train.offsets, int(cap), self._seed)
 
 
 def minimising_step(loss, above, alpha):

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """GBRank: regression on the pairs that are violated."""
 
-from sklearn_ltr.boosting import BoostedRanker
-from sklearn_ltr.quadratic import Objective, QuadraticBooster, check_margin, hinge_of_pairs
-from sklearn_ltr.weak.tree import ratio
+from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
+from sklearn_ltr.boosting.quadratic import quadratic_rounds
+from sklearn_ltr.boosting.trees import TreeBoosting
+from sklearn_ltr.losses.base import BoundLoss, ratio
+from sklearn_ltr.losses.hinge_sums import hinge_sums
+from sklearn_ltr.validation import check_margin
 
 
-class GBRank(QuadraticBooster, BoostedRanker):
+class GBRank(FitPairsMixin, TreeBoosting):
     r"""Gradient boosting of preference pairs by regression on those that are violated.
 
     Lowers
@@ -196,36 +199,38 @@ class GBRank(QuadraticBooster, BoostedRanker):
         super()._check_params()
         check_margin(self.margin)
 
-    def _objective(self, train):
-        return ViolatedPairs(train, self.margin, self.n_iter_)
+    def _rounds(self, train):
+        """The algorithm of the paper; `train.scores` is the sum of eta g_k, k + 1 times h_k."""
+        return quadratic_rounds(self, train, ViolatedPairs(self, train.data))
 
 
-class ViolatedPairs(Objective):
-    """The training set of each round of GBRank.
+class ViolatedPairs(BoundLoss):
+    """The squared hinge of the pairs at h_k, and the training set of each round of GBRank.
 
     Parameters
     ----------
-    train : TrainingSet
-    tau : "grade" or float
-    k : int
-        Number of rounds so far.
+    ranker : GBRank
+    data : RankingData
     """
 
-    def __init__(self, train, tau, k):
-        super().__init__(train)
-        self._pairs = hinge_of_pairs(train, tau)
-        self._k = k
+    def _prepare(self, ranker):
+        self._pairs = hinge_sums(self.data, ranker.margin)
 
-    def update(self, total):
-        """Move to the next round's scores, from the sum of eta g_k."""
-        self._k += 1
-        self._h = total / self._k
-        violated = self._pairs(self._h)
-        self.loss = (self._v * violated.value).mean()
-        self.gradient = self._v_of_row * violated.gradient
-        self.curvature = self._v_of_row * violated.count
+    def _evaluate(self, total, k):
+        self._h = total / (k + 1)
+        self._violated = self._pairs(self._h)
+        return self._violated.value, self._violated.gradient
 
-    def training_set(self, total):
+    def _curvature(self):
+        return self._violated.count
+
+    def start(self):
+        return 0.0
+
+    def training_set(self):
         # A pair's target is h plus what the pair lacks, minus it for the loser; their mean, too.
         targets = self._h + ratio(-self.gradient, self.curvature)
         return targets, self.curvature, self.curvature > 0
+
+    def step(self, h, g):
+        return 1.0

@@ -7,20 +7,14 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_scalar
 
-from sklearn_ltr.base import check_positive
-from sklearn_ltr.losses.lambdas import (
-    LambdaGradients,
-    check_lambda_metric,
-    queries_with_swaps,
-)
-from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
-from sklearn_ltr.quadratic import Objective, QuadraticBooster
-
-# A row's target is at most this, in units of 1 / sigmoid. No fit that goes well comes near it.
-LONGEST_STEP = 100
+from sklearn_ltr.boosting.quadratic import quadratic_rounds
+from sklearn_ltr.boosting.trees import TreeBoosting
+from sklearn_ltr.losses.lambdas import Lambdas
+from sklearn_ltr.metrics.registry import refuses_negative_grades
+from sklearn_ltr.validation import check_positive
 
 
-class LambdaMART(QuadraticBooster):
+class LambdaMART(TreeBoosting):
     r"""Boosted regression trees on the gradients of LambdaRank, for a ranking metric.
 
     For each pair of rows of a query, i better than j, with scores s,
@@ -228,55 +222,18 @@ class LambdaMART(QuadraticBooster):
 
     def _check_params(self):
         super()._check_params()
-        check_lambda_metric(get_metric(self.metric))
+        self._loss().check_metric()
         check_scalar(self.truncation_level, "truncation_level", Integral, min_val=1)
         check_positive(self.sigmoid, "sigmoid")
         check_scalar(self.query_norm, "query_norm", (bool, np.bool_))
 
+    def _loss(self):
+        return Lambdas(self.metric, self.truncation_level, self.sigmoid, self.query_norm)
+
     def _learnable(self, data):
         """Queries that have rows of different gains."""
-        return queries_with_swaps(get_metric(self.metric), data.y, data.queries.offsets)
+        return self._loss().learnable(data)
 
-    def _objective(self, train):
-        return MetricObjective(
-            train,
-            get_metric(self.metric),
-            self.sigmoid,
-            truncation_level=self.truncation_level,
-            query_norm=self.query_norm,
-        )
-
-
-class MetricObjective(Objective):
-    """1 - a metric, with the gradients of LambdaRank.
-
-    Parameters
-    ----------
-    train : TrainingSet
-    metric : Metric
-    sigmoid : float
-    **options
-        The others of LambdaGradients.
-    """
-
-    def __init__(self, train, metric, sigmoid, **options):
-        super().__init__(train)
-        self._sigmoid = sigmoid
-        self._lambdas = LambdaGradients(
-            train.y,
-            train.offsets,
-            train.query_weight,
-            metric,
-            sigmoid=sigmoid,
-            **options,
-            n_threads=train.n_threads,
-        )
-
-    def update(self, h):
-        self._lambdas.update(h)
-        self.loss = 1 - self._lambdas.metric_value
-        self.gradient = self._lambdas.gradient
-        # Of pairs that are far in the wrong order the derivatives vanish and the gradients do not,
-        # so that Newton's step would have no limit.
-        least = self._sigmoid / LONGEST_STEP * np.abs(self.gradient)
-        self.curvature = np.maximum(self._lambdas.curvature, least)
+    def _rounds(self, train):
+        """Each tree takes a Newton step along the gradients at the scores so far."""
+        return quadratic_rounds(self, train, self._loss().bind(train.data))

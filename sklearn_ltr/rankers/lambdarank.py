@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LambdaRank: RankNet's gradients times what a swap does to a metric."""
 
-from sklearn_ltr.losses.lambdas import (
-    LambdaGradients,
-    check_lambda_metric,
-    queries_with_swaps,
-)
-from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
+from sklearn_ltr.losses.lambdas import Lambdas
+from sklearn_ltr.metrics.registry import refuses_negative_grades
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
 
@@ -151,22 +147,8 @@ class LambdaRank(ScoreFunctionRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _evaluate(self, queries, scores):
-        gradients = LambdaGradients(
-            queries.y,
-            queries.offsets,
-            queries.weight,
-            get_metric(self.metric),
-            truncation_level=len(scores),  # of every row
-            sigmoid=1.0,
-            query_norm=False,
-            n_threads=self._n_threads(),
-        )
-        gradients.update(scores)
-        # They are relative to the mean weight of these queries.
-        weight = queries.weight.mean()
-        loss = (1 - gradients.metric_value) * queries.weight.sum()
-        return loss, gradients.gradient * weight
+    def _loss(self):
+        return Lambdas(self.metric)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -178,8 +160,8 @@ class LambdaRank(ScoreFunctionRanker):
 
     def _check_params(self):
         super()._check_params()
-        check_lambda_metric(get_metric(self.metric))
+        self._loss().check_metric()
 
     def _learnable(self, data):
         """Queries that have rows of different gains."""
-        return queries_with_swaps(get_metric(self.metric), data.y, data.queries.offsets)
+        return self._loss().learnable(data)

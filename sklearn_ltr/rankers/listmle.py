@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ListMLE: the likelihood of the order of the grades."""
 
-from sklearn_ltr.losses.listwise import ListLikelihood
+from sklearn_ltr.losses import ListLikelihood
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
 

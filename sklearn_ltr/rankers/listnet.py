@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ListNet: cross entropy between the top-one probabilities of grades and of scores."""
 
-from sklearn_ltr.losses.listwise import ListCrossEntropy
+from sklearn_ltr.losses import ListCrossEntropy
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
 

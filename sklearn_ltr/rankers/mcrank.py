@@ -3,12 +3,15 @@
 """McRank: ranking by classification into grades."""
 
 import numpy as np
+from scipy.special import expit as sigmoid
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.binning import Binner
-from sklearn_ltr.losses.pointwise import binomial_loss, multinomial_loss, sigmoid, softmax
-from sklearn_ltr.queries import warn_caller
-from sklearn_ltr.tree_boosting import PointwiseTreeRanker
+from sklearn_ltr.boosting.fit_signatures import FitRowsMixin
+from sklearn_ltr.boosting.trees import TreeBoosting
+from sklearn_ltr.losses.binomial import CumulativeBinomial
+from sklearn_ltr.losses.multinomial import Multinomial, softmax
+from sklearn_ltr.validation import check_choice, warn_caller
 
 METHODS = ("classification", "ordinal")
 
@@ -18,7 +21,7 @@ MAX_LEVELS = 32
 MAX_VALUE = 100.0
 
 
-class McRank(PointwiseTreeRanker):
+class McRank(FitRowsMixin, TreeBoosting):
     r"""Ranking by classification into grades, with gradient boosted trees.
 
     Learns the probabilities :math:`p_k = \Pr(y = k)` of the :math:`K` grades of a row, and ranks
@@ -235,52 +238,41 @@ class McRank(PointwiseTreeRanker):
 
     def _rounds(self, train):
         """Algorithm 1 of the paper, by its line numbers; for "ordinal", its section 4."""
-        w, nu, F = train.row_weight, self.learning_rate, np.atleast_2d(train.scores)  # 1
+        data, nu, F = train.data, self.learning_rate, np.atleast_2d(train.scores)  # 1
         if len(self.levels_) == 1:
             return
-        y, share, probabilities, loss = self._problems(train.y)  # 0
-        trees = self._grower(train)
-        p = probabilities(F)  # 4, once for all classes
-        while True:  # 2
+        J, share = self._bound_loss(data)  # 0
+        trees, w = self._grower(train), data.row_weight
+        J.update(F)  # 4, once for all classes
+        for _ in train.rounds():  # 2
             terms, rows = [], self._sample(train)
             for k in range(len(F)):  # 3
-                r = y[k] - p[k]
-                R = trees.grow(r, w, train.row_count, rows, self._tree_seed(k))  # 5
+                r = -J.gradient[k]
+                R = trees.grow(r, w, data.sample_weight, rows, self._tree_seed(train, k))  # 5
                 numerator = share * R.sums(r, w)
-                denominator = R.sums(p[k] * (1 - p[k]), w)
+                denominator = R.sums(J.curvature[k], w)
                 R.set_values(numerator, np.maximum(denominator, abs(numerator) / MAX_VALUE))  # 6
                 R.add_to(F[k], nu)  # 7
                 terms.append((nu, R.tree))
             if all(tree.n_leaves == 1 for _, tree in terms) and not self._draws():
                 return
-            p = probabilities(F)
-            train.loss = np.average(loss(p, y), weights=w)
+            J.update(F)
+            train.loss = J.loss
             yield terms
 
-    def _problems(self, grades):
-        """What is to be told apart, for each output: rows of a class, or those of a class or above.
-
-        Returns
-        -------
-        y : ndarray of shape (n_outputs, n_samples), dtype bool
-        share : float
-            Of a Newton step, which the outputs take.
-        probabilities : callable
-            Of `y`, from the outputs.
-        loss : callable
-            Of rows, from the probabilities and `y`.
-        """
+    def _bound_loss(self, data):
+        """The loss of the classes, or of being of a class or above; share of a Newton step."""
         by_grade = np.array_equal(self._cuts, self.levels_[:-1])
-        if by_grade and not (known := np.isin(grades, self.levels_)).all():
+        if by_grade and not (known := np.isin(data.y, self.levels_)).all():
             raise ValueError(
-                f"`y` has the grade {grades[~known][0]:g}, which the fit that warm_start=True goes "
+                f"`y` has the grade {data.y[~known][0]:g}, which the fit that warm_start=True goes "
                 "on with did not have."
             )
-        level, K = self._level_of(grades), len(self.levels_)
+        K = len(self.levels_)
         if self.method == "classification":
-            return np.equal.outer(np.arange(K), level), (K - 1) / K, softmax, multinomial_loss
+            return Multinomial(K, self._level_of).bind(data), (K - 1) / K
         # Two mirrored functions take half a step each: their difference, the log odds, takes one.
-        return np.less_equal.outer(np.arange(1, K), level), 1.0, sigmoid, binomial_loss
+        return CumulativeBinomial(K, self._level_of).bind(data), 1.0
 
     def _n_outputs(self):
         K = len(self.levels_)
@@ -341,8 +333,7 @@ class McRank(PointwiseTreeRanker):
 
     def _check_params(self):
         super()._check_params()
-        if self.method not in METHODS:
-            raise ValueError(f"`method` must be one of {list(METHODS)}; got {self.method!r}.")
+        check_choice(self.method, "method", METHODS)
         if self.monotonic_cst is not None and self.method == "classification":
             raise ValueError(
                 '`monotonic_cst` needs method="ordinal": the expected relevance of classes that '

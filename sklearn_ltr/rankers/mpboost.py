@@ -8,12 +8,11 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_ltr.base import check_positive
-from sklearn_ltr.boosting import NO_WEIGHT_LEFT
+from sklearn_ltr.boosting.driver import NO_WEIGHT_LEFT
+from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.labels import DISTANCES, directed_distance
-from sklearn_ltr.losses.pairwise import exponential_loss
-from sklearn_ltr.queries import warn_caller
-from sklearn_ltr.stump_boosting import StumpRanker
+from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.validation import check_choice, check_positive, warn_caller
 from sklearn_ltr.weak.stump import StumpSearch
 
 STEPS = ("paper", "newton", "exact")
@@ -28,7 +27,7 @@ OVERSHOOT = (
 )
 
 
-class MPBoost(StumpRanker):
+class MPBoost(StumpBoosting):
     r"""Magnitude-preserving boosting of decision stumps.
 
     Minimises the exponential loss of preference pairs whose labels keep how far two grades are
@@ -207,8 +206,7 @@ class MPBoost(StumpRanker):
         super()._check_params()
         for name in ("alpha", "lam", "beta"):
             check_positive(getattr(self, name), name)
-        if self.step not in STEPS:
-            raise ValueError(f"`step` must be one of {list(STEPS)}; got {self.step!r}.")
+        check_choice(self.step, "step", STEPS)
         if not callable(self.distance) and self.distance not in DISTANCES:
             raise ValueError(
                 f"`distance` must be one of {list(DISTANCES)} or a callable; got {self.distance!r}."
@@ -216,7 +214,6 @@ class MPBoost(StumpRanker):
 
     def _rounds(self, train):
         """Algorithm 1 of the paper, with its line numbers."""
-        S = train.pairs()  # lines 1-2
         dist = partial(
             directed_distance,  # eq. 6-8
             distance=self.distance,
@@ -224,14 +221,11 @@ class MPBoost(StumpRanker):
             lam=self.lam,
             beta=self.beta,
         )
-        squared = self.step != "paper"
-        J = exponential_loss(  # eq. 10
-            S, dist, train.query_weight, squared=squared, n_threads=train.n_threads
-        )
-        search = StumpSearch(train.binned, train.offsets, train.n_threads)
-        log_start = J.update(np.zeros_like(train.scores))
-        log_bound = J.update(train.scores) - log_start  # line 3: w = 1 / |I| where F = 0
-        while log_bound > NO_WEIGHT_LEFT:  # line 4
+        # lines 1-2 and eq. 10
+        J = ExponentialPairs(dist, squared=self.step != "paper").bind(train.data)
+        search = StumpSearch(train.binned, train.data)
+        J.update(train.scores)  # line 3: w = 1 / |I| where F = 0
+        while J.log_loss > NO_WEIGHT_LEFT:  # line 4
             f = search.best(J)  # line 5: eq. 12 and the appendix
             if f is None:
                 return
@@ -239,11 +233,11 @@ class MPBoost(StumpRanker):
             f.value = best_step(self.step, crossing, J)
             search.note_step(J, crossing, self.learning_rate * f.value)
             train.scores += self.learning_rate * f.apply(train.binned)  # line 8: F <- F + f
-            previous, log_bound = log_bound, J.update(train.scores) - log_start  # line 6: w
-            if log_bound > 0 >= previous:
+            previous = J.log_loss
+            J.update(train.scores)  # line 6: w
+            if J.log_loss > 0 >= previous:
                 warn_caller(OVERSHOOT.format(J.max_distance), ConvergenceWarning)
-            with np.errstate(over="ignore"):
-                train.loss = np.exp(log_bound)  # Z_1 ... Z_t
+            train.loss = J.loss  # Z_1 ... Z_t
             yield [(self.learning_rate, f)]
 
     @property

@@ -7,17 +7,12 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import check_scalar
 
-from sklearn_ltr.base import check_positive
-from sklearn_ltr.boosting import BoostedRanker, with_callbacks
-from sklearn_ltr.losses.squared_hinge import TiedSums
-from sklearn_ltr.quadratic import (
-    FURTHEST_STEP,
-    Objective,
-    QuadraticBooster,
-    check_margin,
-    hinge_of_pairs,
-)
-from sklearn_ltr.weak.tree import ratio
+from sklearn_ltr.boosting.driver import with_callbacks
+from sklearn_ltr.boosting.quadratic import quadratic_rounds
+from sklearn_ltr.boosting.trees import TreeBoosting
+from sklearn_ltr.losses.base import FURTHEST_STEP, BoundLoss, ratio
+from sklearn_ltr.losses.hinge_sums import TiedSums, hinge_sums
+from sklearn_ltr.validation import check_choice, check_margin, check_positive
 
 TARGETS = ("bound", "paper")
 
@@ -28,7 +23,7 @@ SAME_STEP = 1e-8
 LEAST_STEP = 1e-12
 
 
-class QBRank(QuadraticBooster, BoostedRanker):
+class QBRank(TreeBoosting):
     r"""Boosting of preference pairs and labelled rows, by successive quadratic approximation.
 
     Minimises
@@ -308,67 +303,68 @@ class QBRank(QuadraticBooster, BoostedRanker):
         check_scalar(self.pair_weight, "pair_weight", Real, min_val=0, max_val=1)
         check_margin(self.margin)
         check_positive(self.tie_weight, "tie_weight", zero=True)
-        if self.target not in TARGETS:
-            raise ValueError(f"`target` must be one of {list(TARGETS)}; got {self.target!r}.")
+        check_choice(self.target, "target", TARGETS)
 
     def _learnable(self, data):
         """Queries with a pair or a label that counts."""
-        learnable = np.zeros(data.queries.n_queries, dtype=bool)
+        learnable = np.zeros(data.n_queries, dtype=bool)
         if self.pair_weight > 0:
             learnable |= super()._learnable(data)
         if self.pair_weight < 1:
             labelled = ~np.isnan(data.y)
-            learnable |= np.logical_or.reduceat(labelled, data.queries.offsets[:-1])
+            learnable |= np.logical_or.reduceat(labelled, data.offsets[:-1])
         return learnable
 
-    def _objective(self, train):
-        return RankingRisk(train, self.pair_weight, self.margin, self.target, self.tie_weight)
+    def _rounds(self, train):
+        """Algorithm 2 of the paper, which is Algorithm 1 for the risk of its section 3."""
+        return quadratic_rounds(self, train, RankingRisk(self, train.data))
 
 
-class RankingRisk(Objective):
+class RankingRisk(BoundLoss):
     """R(h) of section 3 of the paper, and the training set of Algorithm 2.
 
     Parameters
     ----------
-    train : TrainingSet
-    w, tau, target, tie_weight
-        `pair_weight`, `margin`, `target` and `tie_weight` of QBRank.
+    ranker : QBRank
+    data : RankingData
     """
 
-    def __init__(self, train, w, tau, target, tie_weight):
-        super().__init__(train)
-        self._pairs = hinge_of_pairs(train, tau)
-        self._ties = TiedSums(train.y, train.offsets) if tie_weight > 0 else None
-        self._tie_weight = tie_weight
+    def _prepare(self, ranker):
+        self._pairs = hinge_sums(self.data, ranker.margin)
+        self._tie_weight = ranker.tie_weight
+        self._ties = TiedSums(self.data) if self._tie_weight > 0 else None
         # Labels alone have weight 1, as in `RegressionRanker`.
-        self._w = w if self._pairs.n_pairs or self._ties else 0.0
-        self._l = train.y
-        self._labelled = ~np.isnan(train.y) & (self._w < 1)
-        self._target = target
-        self._row_weight = train.row_weight
+        self._w = ranker.pair_weight if self._pairs.n_pairs or self._ties else 0.0
+        self._l = self.data.y
+        self._labelled = ~np.isnan(self._l) & (self._w < 1)
+        self._target = ranker.target
 
     def start(self):
         """The mean label."""
-        z = self._labelled
-        weight = None if self._row_weight is None else self._row_weight[z]
-        return float(np.average(self._l[z], weights=weight)) if z.any() else 0.0
+        z, weight = self._labelled, self.data.row_weight
+        weight = None if weight is None else weight[z]
+        return float(self.data.mean(self._l[z], weight)) if z.any() else 0.0
 
-    def update(self, h):
-        w, z = self._w, self._labelled
+    @property
+    def loss(self):
+        return self._risk
+
+    def update(self, h, round=0):
+        w, z, total = self._w, self._labelled, self.data.sum
         self._residual = np.where(z, self._l - h, 0.0)
-        risk = (1 - w) / 2 * (self._v_of_row * self._residual**2).sum()
+        risk = (1 - w) / 2 * total(self.weight_of_row * self._residual**2)
         self._pair_gradient = np.zeros_like(h)
         for weight, sums in self._pair_terms():
             at = sums(h)
-            risk += w * weight * (self._v * at.value).sum()
+            risk += w * weight * total(self.weight * at.value)
             self._pair_gradient += weight * at.gradient
-        self.loss = risk / len(self._v)
-        self.gradient = self._v_of_row * (w * self._pair_gradient - (1 - w) * self._residual)
+        self._risk = risk / self.data.n_queries
+        self.gradient = self.weight_of_row * (w * self._pair_gradient - (1 - w) * self._residual)
 
-    def training_set(self, h):
-        w, v, z = self._w, self._v_of_row, self._labelled
+    def training_set(self):
+        w, v, z = self._w, self.weight_of_row, self._labelled
         if w == 0:
-            return self._residual, self._row_weight, (None if z.all() else z)
+            return self._residual, self.data.row_weight, (None if z.all() else z)
         in_pairs = self._pairs.degree > 0
         if self._target == "paper":  # 1) of Algorithm 2, gradients averaged over a row's pairs
             n_pairs = self._pairs.degree
@@ -408,14 +404,14 @@ class RankingRisk(Objective):
 
     def _along(self, h, g):
         """First and second derivative of R at h in the direction g."""
-        w, v, z = self._w, self._v_of_row, self._labelled
+        w, v, z, total = self._w, self.weight_of_row, self._labelled, self.data.sum
         gradient = np.where(z, (1 - w) * (h - self._l), 0.0)
         product = (1 - w) * z * g
         for weight, sums in self._pair_terms():
             at = sums(h)
             gradient += w * weight * at.gradient
             product += w * weight * at.product(g)
-        return (v * gradient * g).sum(), (v * product * g).sum()
+        return total(v * gradient * g), total(v * product * g)
 
     def _pair_terms(self):
         """Weights, relative to w, and sums of the pairs that take part."""

@@ -4,13 +4,13 @@
 
 import numpy as np
 
+from sklearn_ltr.boosting.quadratic import quadratic_rounds
+from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.losses import LogisticPairs
-from sklearn_ltr.quadratic import LossObjective, QuadraticBooster, evaluate
-
-METHODS_OF_A_LOSS = ("value", "gradient", "curvature")
+from sklearn_ltr.losses.base import bind, check_loss
 
 
-class QuadraticBoosting(QuadraticBooster):
+class QuadraticBoosting(TreeBoosting):
     r"""Boosting of any loss of a query's scores, by quadratic upper bounds.
 
     Minimises
@@ -202,21 +202,17 @@ class QuadraticBoosting(QuadraticBooster):
 
     def _check_params(self):
         super()._check_params()
-        missing = [name for name in METHODS_OF_A_LOSS if not hasattr(self._loss(), name)]
-        if missing:
-            raise ValueError(
-                f"`loss` must have the methods {list(METHODS_OF_A_LOSS)}; {self.loss!r} has no "
-                f"{missing}."
-            )
+        check_loss(self._loss(), {"value", "gradient", "curvature"}, "QuadraticBoosting")
 
     def _loss(self):
         return LogisticPairs() if self.loss is None else self.loss
 
-    def _objective(self, train):
-        return LossObjective(self._loss(), train)
+    def _rounds(self, train):
+        """Algorithm 1 of the paper."""
+        return quadratic_rounds(self, train, bind(self._loss(), train.data))
 
     def _learnable(self, data):
         """Queries where the loss has a gradient or a curvature."""
-        loss, offsets, h = self._loss(), data.queries.offsets, np.zeros_like(data.y)
-        felt = [evaluate(loss, name, data.y, h, offsets) for name in ("gradient", "curvature")]
-        return np.logical_or.reduceat(np.any(felt, axis=0), offsets[:-1])
+        R = bind(self._loss(), data)
+        R.update(np.zeros(data.n_samples))
+        return np.logical_or.reduceat((R.gradient != 0) | (R.curvature != 0), data.offsets[:-1])

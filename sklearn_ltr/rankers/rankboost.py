@@ -4,16 +4,17 @@
 
 import numpy as np
 
-from sklearn_ltr.boosting import NO_WEIGHT_LEFT
-from sklearn_ltr.losses.pairwise import exponential_loss
-from sklearn_ltr.stump_boosting import StumpRanker
+from sklearn_ltr.boosting.driver import NO_WEIGHT_LEFT
+from sklearn_ltr.boosting.stumps import StumpBoosting
+from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.validation import check_choice
 from sklearn_ltr.weak.stump import StumpSearch
 
 # What each step maximises over the stumps.
 STEPS = {"exact": "exponential", "approximate": "correlation"}
 
 
-class RankBoost(StumpRanker):
+class RankBoost(StumpBoosting):
     r"""Boosting of decision stumps on preference pairs.
 
     Minimises the exponential loss
@@ -157,20 +158,14 @@ class RankBoost(StumpRanker):
 
     def _check_params(self):
         super()._check_params()
-        if self.step not in list(STEPS):
-            raise ValueError(f"`step` must be one of {list(STEPS)}; got {self.step!r}.")
+        check_choice(self.step, "step", tuple(STEPS))
 
     def _rounds(self, train):
         """Algorithm RankBoost of the paper."""
-        pairs = train.pairs()
-        Z = exponential_loss(
-            pairs, ones, train.query_weight, squared=False, n_threads=train.n_threads
-        )
-        criterion = STEPS[self.step]
-        search = StumpSearch(train.binned, train.offsets, train.n_threads, criterion)
-        log_start = Z.update(np.zeros_like(train.scores))
-        log_loss = Z.update(train.scores) - log_start  # D_1, where H = 0
-        while log_loss > NO_WEIGHT_LEFT:
+        Z = ExponentialPairs(ones, squared=False).bind(train.data)
+        search = StumpSearch(train.binned, train.data, STEPS[self.step])
+        Z.update(train.scores)  # D_1, where H = 0
+        while Z.log_loss > NO_WEIGHT_LEFT:
             h = search.best(Z)
             if h is None:
                 return
@@ -178,8 +173,8 @@ class RankBoost(StumpRanker):
             alpha = self.learning_rate * best_alpha(self.step, crossing, Z)
             search.note_step(Z, crossing, alpha)
             train.scores += alpha * h.apply(train.binned)  # H <- H + alpha h
-            log_loss = Z.update(train.scores) - log_start  # D_{t+1}, and Z_1 ... Z_t
-            train.loss = np.exp(log_loss)
+            Z.update(train.scores)  # D_{t+1}
+            train.loss = Z.loss  # Z_1 ... Z_t
             yield [(alpha, h)]
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankCosine: the cosine between the scores and the grades of a query."""
 
-from sklearn_ltr.losses.listwise import ListCosine
+from sklearn_ltr.losses import ListCosine
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
 

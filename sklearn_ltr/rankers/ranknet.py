@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankNet: logistic loss of score differences."""
 
-import numpy as np
-
-from sklearn_ltr.losses.smooth_pairs import logistic_sums
-from sklearn_ltr.pairs import count_pairs
+from sklearn_ltr.losses import LogisticPairs
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
 
@@ -153,12 +150,9 @@ class RankNet(ScoreFunctionRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _evaluate(self, queries, scores):
-        value, gradient = logistic_sums(queries.y, scores, queries.offsets, self._n_threads())
-        return value @ queries.weight, gradient * np.repeat(
-            queries.weight, np.diff(queries.offsets)
-        )
+    def _loss(self):
+        return LogisticPairs()
 
-    def _n_terms(self, queries):
-        grades, grade = np.unique(queries.y, return_inverse=True)
-        return count_pairs(grade, queries.offsets, len(grades))
+    def _bind(self, data):
+        """The mean, not the sum, over the pairs of a query."""
+        return self._loss().bind(data, weight=data.v / data.n_pairs)

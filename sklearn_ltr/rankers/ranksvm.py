@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from sklearn_ltr.base import LinearRanker, check_positive
-from sklearn_ltr.losses.squared_hinge import HingeSums
+from sklearn_ltr.base import LinearRanker
+from sklearn_ltr.losses.hinge_sums import HingeSums
+from sklearn_ltr.validation import check_choice, check_positive
 
 LOSSES = ("squared_hinge", "hinge")
 
@@ -180,9 +181,9 @@ class RankSVM(LinearRanker):
         self._check_params()
         data = self._validate_training_data(X, y, groups, query_weight)
         data = data.select(data.informative)
-        offsets, v = data.queries.offsets, data.query_weight
-        X, variance = _design(data.X[data.queries.order], offsets)
-        cost = self.C * v / v.sum()
+        v = data.query_weight
+        X, variance = _design(data)
+        cost = self.C * v / data.sum(v)
         # About the diagonal of the Hessian where all pairs are active, which also takes care of
         # constant columns.
         scale = np.sqrt(1 + 4 * self.C * variance)
@@ -190,7 +191,7 @@ class RankSVM(LinearRanker):
         gap, best = np.inf, None
         while best is None or h > self.tol / (4 * NARROWING):
             half_width = None if self.loss == "squared_hinge" else h
-            F = _Primal(X, data.y, offsets, cost, scale, half_width, u, self._n_threads())
+            F = _Primal(X, data, cost, scale, half_width, u)
             self._minimise(F)
             smoothing = F.smoothing_gap()
             if F.gap + smoothing >= gap:  # the precision of numbers is reached
@@ -215,8 +216,7 @@ class RankSVM(LinearRanker):
         check_positive(self.C, "C")
         check_positive(self.tol, "tol")
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-        if self.loss not in LOSSES:
-            raise ValueError(f"`loss` must be one of {list(LOSSES)}; got {self.loss!r}.")
+        check_choice(self.loss, "loss", LOSSES)
 
     def _minimise(self, F):
         """Newton's method until half of what `tol` allows is left."""
@@ -240,16 +240,14 @@ class _Primal:
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float64
         Rows grouped by query.
-    y : ndarray of shape (n_samples,)
-    offsets : ndarray of shape (n_queries + 1,)
-        Of queries that all have pairs.
+    data : RankingData
+        Its rows, of queries that all have pairs.
     cost : ndarray of shape (n_queries,)
         What the mean loss of each query's pairs is multiplied with.
     scale : ndarray of shape (n_features,)
     half_width : float or None
         Of the smoothed hinge; None is the squared hinge.
     u : ndarray of shape (n_features,)
-    n_threads : int
 
     Attributes
     ----------
@@ -262,15 +260,14 @@ class _Primal:
         For messages.
     """
 
-    def __init__(self, X, y, offsets, cost, scale, half_width, u, n_threads):
-        self._X, self._offsets, self._scale, self._h = X, offsets, scale, half_width
+    def __init__(self, X, data, cost, scale, half_width, u):
+        self._X, self._data, self._scale, self._h = X, data, scale, half_width
         h = half_width
         # Either loss is a sum of m^2 / 2 with other margins.
         terms = [(2.0, 1.0)] if h is None else [(0.5 / h, 1 + h), (-0.5 / h, 1 - h)]
-        self._terms = [(factor, HingeSums(y, offsets, tau, n_threads)) for factor, tau in terms]
-        n_pairs = np.add.reduceat(self._terms[0][1].degree, offsets[:-1]) / 2
-        self._cost = cost / n_pairs
-        self._cost_of_row = np.repeat(self._cost, np.diff(offsets))
+        self._terms = [(factor, HingeSums(data, tau)) for factor, tau in terms]
+        self._cost = cost / data.n_pairs
+        self._cost_of_row = data.per_row(self._cost)
         self.label = "" if h is None else f", smoothed by {h:.2g}"
         scores = X @ (u / scale)
         self._move(u, scores, self._evaluate(scores))
@@ -286,22 +283,23 @@ class _Primal:
         Newton's method between bounds. It needs scores only, no products with X.
         """
         w, p = self.u / self._scale, direction / self._scale
-        z = self._X @ p
+        z, dot = self._X @ p, self._data.dot
         slope_at_0 = self.gradient @ direction
         # Not so far at once that margins of 1 drown in rounding.
-        longest = LONGEST * (1 + np.abs(self._scores).max())
-        s, low, high = min(1.0, longest / max(np.abs(z).max(), TINY)), 0.0, np.inf
+        longest = LONGEST * (1 + self._data.largest(np.abs(self._scores)))
+        s = min(1.0, longest / max(self._data.largest(np.abs(z)), TINY))
+        low, high = 0.0, np.inf
         while high - low > SAME_STEP * s:
             scores = self._scores + s * z
             at = self._evaluate(scores)
-            slope = (w + s * p) @ p + self._of_rows(a.gradient for a in at) @ z
+            slope = (w + s * p) @ p + dot(self._of_rows(a.gradient for a in at), z)
             flat = abs(slope) <= FLAT * abs(slope_at_0)
             if flat and self._value(w + s * p, at) <= self.value + self._rounding(at):
                 before = self.value, self.gap
                 self._move(self.u + s * direction, scores, at)
                 return self.value < before[0] or self.gap < before[1]
             low, high = (s, high) if slope < 0 else (low, s)
-            s -= slope / (p @ p + self._of_rows(a.product(z) for a in at) @ z)
+            s -= slope / (p @ p + dot(self._of_rows(a.product(z) for a in at), z))
             if not low < s < high:
                 s = 2 * low if high == np.inf else (low + high) / 2
         return False
@@ -309,7 +307,8 @@ class _Primal:
     def _rounding(self, at):
         """How far rounding may move a value, which is a difference if the hinge is smoothed."""
         terms = sum(
-            abs(f) * (self._cost @ a.value) for (f, _), a in zip(self._terms, at, strict=True)
+            abs(f) * self._data.dot(self._cost, a.value)
+            for (f, _), a in zip(self._terms, at, strict=True)
         )
         return SAME_VALUE * (self.value + terms)
 
@@ -320,20 +319,22 @@ class _Primal:
         h = self._h
         wide, narrow = self._at
         # Sums of (m + h)_+ and (m - h)_+, from those of their squares by Euler's rule.
+        starts = self._data.offsets[:-1]
         slopes = [
-            (2 * at.value - np.add.reduceat(self._scores * at.gradient, self._offsets[:-1])) / tau
+            (2 * at.value - np.add.reduceat(self._scores * at.gradient, starts)) / tau
             for at, tau in ((wide, 1 + h), (narrow, 1 - h))
         ]
-        return self._cost @ (sum(slopes) / 2 - (wide.value - narrow.value) / (2 * h))
+        gap = sum(slopes) / 2 - (wide.value - narrow.value) / (2 * h)
+        return self._data.dot(self._cost, gap)
 
     def _product(self, direction):
         w = direction / self._scale
         z = self._X @ w
-        return (w + self._X.T @ self._of_rows(at.product(z) for at in self._at)) / self._scale
+        return (w + self._by_feature(at.product(z) for at in self._at)) / self._scale
 
     def _move(self, u, scores, at):
         w = u / self._scale
-        gradient = w + self._X.T @ self._of_rows(a.gradient for a in at)
+        gradient = w + self._by_feature(a.gradient for a in at)
         self.u, self._scores, self._at = u, scores, at
         self.value, self.gradient = self._value(w, at), gradient / self._scale
         self.gap = gradient @ gradient / 2
@@ -343,7 +344,11 @@ class _Primal:
 
     def _value(self, w, at):
         values = (factor * a.value for (factor, _), a in zip(self._terms, at, strict=True))
-        return w @ w / 2 + self._cost @ sum(values)
+        return w @ w / 2 + self._data.dot(self._cost, sum(values))
+
+    def _by_feature(self, arrays):
+        """`_of_rows` times X."""
+        return self._data.merged(self._X.T @ self._of_rows(arrays))
 
     def _of_rows(self, arrays):
         """An array of each term, of one entry a row: their weighted sum."""
@@ -351,27 +356,26 @@ class _Primal:
         return self._cost_of_row * sum(factor * array for (factor, _), array in terms)
 
 
-def _design(X, offsets):
+def _design(data):
     """Rows to compute with, and variances of the columns within queries, or at least their size.
 
     Parameters
     ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Rows grouped by query; overwritten.
-    offsets : ndarray of shape (n_queries + 1,)
+    data : RankingData
 
     Returns
     -------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float64
     variance : ndarray of shape (n_features,)
     """
+    X = data.rows()
     if sparse.issparse(X):
         X = X.astype(np.float64)
         return X, mean_variance_axis(X, axis=0)[1]
     X = np.ascontiguousarray(X, dtype=np.float64)
     squares = np.zeros(X.shape[1])
-    for start, stop in pairwise(offsets):
+    for start, stop in pairwise(data.offsets):
         rows = X[start:stop]
         rows -= rows.mean(axis=0)
         squares += np.einsum("ij,ij->j", rows, rows)
-    return X, squares / X.shape[0]
+    return X, data.merged(squares) / X.shape[0]

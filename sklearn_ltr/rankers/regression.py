@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Least-squares boosting of regression trees on the gains of grades."""
 
-import numpy as np
-
+from sklearn_ltr.boosting.fit_signatures import FitRowsMixin
+from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.labels import GAINS, check_gain, gains
-from sklearn_ltr.tree_boosting import PointwiseTreeRanker
+from sklearn_ltr.validation import check_choice
 from sklearn_ltr.weak.tree import Tree
 
 
-class RegressionRanker(PointwiseTreeRanker):
+class RegressionRanker(FitRowsMixin, TreeBoosting):
     r"""Gradient boosted regression trees, fitted to the gains of grades by least squares.
 
     Minimises
@@ -189,27 +189,27 @@ class RegressionRanker(PointwiseTreeRanker):
 
     def _check_params(self):
         super()._check_params()
-        if self.gain not in GAINS:
-            raise ValueError(f"`gain` must be one of {list(GAINS)}; got {self.gain!r}.")
+        check_choice(self.gain, "gain", GAINS)
 
     def _rounds(self, train):
         """Algorithm 2 of the McRank paper, by its line numbers."""
-        w, nu, S = train.row_weight, self.learning_rate, train.scores
-        y = self._targets(train.y)  # 0
+        data, nu, S = train.data, self.learning_rate, train.scores
+        w, y = data.row_weight, self._targets(data.y)  # 0
         terms = []
-        if self.n_iter_ == 0:
-            terms = [(1.0, Tree.constant(np.average(y, weights=w)))]
+        if train.round == 0:
+            terms = [(1.0, Tree.constant(data.mean(y, w)))]
             S += terms[0][1].value  # 1
         trees = self._grower(train)
         r = y - S
-        while True:  # 2
-            R = trees.grow(r, w, train.row_count, self._sample(train), self._tree_seed())  # 3
+        for _ in train.rounds():  # 2
+            rows, seed = self._sample(train), self._tree_seed(train)
+            R = trees.grow(r, w, data.sample_weight, rows, seed)  # 3
             R.set_values(R.sums(r, w), R.sums(None, w))  # 4
             R.add_to(S, nu)  # 5
             if R.tree.n_leaves > 1 or self._draws():
                 terms.append((nu, R.tree))
             r = y - S
-            train.loss = np.average(r**2, weights=w)
+            train.loss = data.mean(r**2, w)
             if not terms:
                 return
             yield terms

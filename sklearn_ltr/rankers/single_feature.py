@@ -147,8 +147,8 @@ class SingleFeatureRanker(LinearRanker):
         return self
 
     def _score_features(self, metric, data):
-        y, offsets, n_threads = data.y, data.queries.offsets, self._n_threads()
-        if np.isnan(metric._values(y, y, offsets, n_threads)).all():
+        y, offsets, n_threads = data.y, data.offsets, data.n_threads
+        if np.isnan(metric.of_queries(data, y)).all():
             raise ValueError(
                 f"{metric.name} is undefined in every query, where no feature is best."
             )

@@ -37,7 +37,7 @@ class FidelitySearch(StumpSearch):
       part of all candidates is a histogram of one number a row, and the even part one sweep.
       Both are computed at a few Chebyshev nodes and interpolated to the alpha of each candidate.
     - Numerator and denominator of alpha are a histogram and a sweep, too, and with bounds of the
-      slope and the curvature of g they bound the fall from above (`FidelityLoss.ceiling`).
+      slope and the curvature of g they bound the fall from above (`BoundListedFidelity.ceiling`).
       Features below the fall of a good candidate are not looked at any further. A weight shrinks by
       at most exp(-abs(step)) a round, so that where all are positive an earlier denominator bounds
       the present one from below, and most features need no sweep at all.
@@ -47,13 +47,13 @@ class FidelitySearch(StumpSearch):
     ----------
     binned : BinnedMatrix
         Rows grouped by query.
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
-    n_threads : int
-    loss : FidelityLoss
+    data : RankingData
+        The rows of `binned`.
+    loss : BoundListedFidelity
     """
 
-    def __init__(self, binned, offsets, n_threads, loss):
-        super().__init__(binned, offsets, n_threads)
+    def __init__(self, binned, data, loss):
+        super().__init__(binned, data)
         self._share = np.zeros_like(self._num)  # D of the pairs that each candidate cuts
         features = np.arange(binned.n_features)
         slots = self._slots(features)
@@ -68,7 +68,7 @@ class FidelitySearch(StumpSearch):
 
         Parameters
         ----------
-        loss : FidelityLoss
+        loss : BoundListedFidelity
             After ``update``.
 
         Returns
@@ -121,7 +121,7 @@ class FidelitySearch(StumpSearch):
         """Numerators of all candidates; the bounds in ``_lower`` age."""
         _stump.bound_gains(
             self._table,
-            self._by_code(loss.weights.potential),
+            self._by_code(loss.weights.signed),
             self._decay,
             self._lost,
             1.0,
@@ -189,7 +189,7 @@ class FidelitySearch(StumpSearch):
         basis = lagrange_basis((nodes / longest) ** 2, (alpha / longest) ** 2)
         for node, factor in zip(nodes, basis, strict=True):
             parts = loss.parts(node)
-            odd = self._signed(parts.potential, features)[place]
+            odd = self._signed(parts.signed, features)[place]
             even = self._swept(parts, features)[place]
             fall += factor * alpha * (odd + alpha * even)
         return fall, INTERPOLATION * np.abs(alpha) * mass
@@ -202,7 +202,7 @@ class FidelitySearch(StumpSearch):
         both = self._swept(losses, features)[place]
         if not loss.positive:
             return both
-        return (both + np.sign(alpha) * self._signed(losses.potential, features)[place]) / 2
+        return (both + np.sign(alpha) * self._signed(losses.signed, features)[place]) / 2
 
     def _where(self, candidates):
         """Features of candidates, and each one's place in `_signed` and `_swept` of these."""
@@ -210,12 +210,12 @@ class FidelitySearch(StumpSearch):
         features = np.unique(np.searchsorted(self._starts, slots, side="right") - 1)
         return features, (np.searchsorted(self._slots(features), slots), side)
 
-    def _signed(self, potential, features):
-        """Sum of a potential over the rows above each threshold of some features."""
+    def _signed(self, signed, features):
+        """Sum of signed numbers over the rows above each threshold of some features."""
         sums = []
         for k in features.tolist():
             n_bins = self.binned.n_bins[k]
-            of_bin = np.bincount(self.binned.column(k), potential, n_bins + 1)
+            of_bin = np.bincount(self.binned.column(k), signed, n_bins + 1)
             below = np.cumsum(of_bin[:n_bins])
             sums.append(np.column_stack([of_bin[n_bins] + below, below]))  # missing below, above
         return -np.concatenate(sums)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_ltr._kernels import _hidden_order
-from sklearn_ltr.metrics._per_query import rows_to_rank
+from sklearn_ltr.ranking import rows_to_rank
 
 # Training values kept of each feature, which bounds the size of a model.
 N_QUANTILES = 1000
@@ -21,16 +21,13 @@ class ClassCenters:
 
     Parameters
     ----------
-    y : ndarray of shape (n_samples,), dtype float64
-    queries : QueryGroups
-        Rows in its order.
-    query_weight : ndarray of shape (n_queries,), dtype float64
-        Positive; of the queries in the mean over them.
+    data : RankingData
     n_classes : int
         The paper's K.
     """
 
-    def __init__(self, y, queries, query_weight, n_classes):
+    def __init__(self, data, n_classes):
+        y, queries, query_weight = data.y, data.queries, data.query_weight
         query = queries.query_of_row()
         self._order = np.lexsort((-y, query))
         y = y[self._order]
@@ -49,7 +46,7 @@ class ClassCenters:
         interval = (first // n)[group] + np.arange(len(group)) - before[group]
         begin, end = interval * n[group], (interval + 1) * n[group]
         overlap = np.minimum(last[group], end) - np.maximum(first[group], begin)
-        share = query_weight[query] / (query_weight.sum() * n)
+        share = query_weight[query] / (data.sum(query_weight) * n)
         self._means = sparse.csr_array(
             (share[group] * overlap, (n_classes - 1 - interval, group)),
             shape=(n_classes, len(n)),

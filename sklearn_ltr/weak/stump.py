@@ -115,17 +115,18 @@ class StumpSearch:
     ----------
     binned : BinnedMatrix
         Rows grouped by query.
-    offsets : ndarray of shape (n_queries + 1,), dtype intp
-    n_threads : int
+    data : RankingData
+        The rows of `binned`.
     criterion : {"squared", "exponential", "correlation"}, default="squared"
     """
 
-    def __init__(self, binned, offsets, n_threads, criterion="squared"):
+    def __init__(self, binned, data, criterion="squared"):
         self.binned = binned
-        self.n_threads = n_threads
+        self.data = data
+        self.n_threads = data.n_threads
         self.criterion = criterion
         if criterion != "correlation":
-            self._order = _presort(binned, offsets, n_threads)
+            self._order = _presort(binned, data.offsets, data.n_threads)
         # A candidate is a slot, that is a bin of a feature, with the missing values below or above.
         n_features = binned.n_features
         self._starts = binned.slot_starts()
@@ -171,9 +172,9 @@ class StumpSearch:
         Parameters
         ----------
         loss : object
-            After ``update``: with ``potential``, ``degree``, ``total``, ``log_scale``,
-            ``max_distance``, ``min_distance``, ``squared`` and ``sweep`` as `exponential_loss`
-            returns it.
+            After ``update``: with ``gradient``, ``degree``, ``total``, ``log_scale``,
+            ``max_distance``, ``min_distance``, ``squared``, ``crossing`` and ``sweep`` as
+            `BoundExponentialPairs` has them.
 
         Returns
         -------
@@ -235,7 +236,7 @@ class StumpSearch:
         ceiling = np.empty(self.binned.n_features)
         _stump.bound_gains(
             self._table,
-            self._by_code(loss.potential),
+            -self._by_code(loss.gradient),
             self._decay,
             self._lost,
             np.exp(min(self._log_scale - loss.log_scale, 500.0)),  # too low a bound is still one
@@ -261,7 +262,7 @@ class StumpSearch:
         _stump.accumulate(table, self._delta)
         den = self._delta[slots]
         # Their error is of the size of today's weights, and those may soon be far smaller.
-        self._lower[slots] = np.maximum(den - ROUNDING * loss.degree.sum(), 0)
+        self._lower[slots] = np.maximum(den - ROUNDING * self.data.sum(loss.degree), 0)
         return den
 
     def _exponential_gain(self, loss, slot, missing_above):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scores of stump rankers as sums of one-feature step functions.
 
-Every `StumpRanker` that a walk through the package finds is tested.
+Every `StumpBoosting` that a walk through the package finds is tested.
 """
 
 import importlib
@@ -21,9 +21,10 @@ from sklearn.exceptions import NotFittedError
 from strategies import examples, ranking_problems
 
 import sklearn_ltr
-from sklearn_ltr import FRank, MPBoost, RankBoost, additive
+from sklearn_ltr import FRank, MPBoost, RankBoost
+from sklearn_ltr.boosting import additive
+from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.stump_boosting import StumpRanker
 
 STOPPING = {"early_stopping": True, "n_iter_no_change": 3, "validation_fraction": 0.3}
 
@@ -33,9 +34,9 @@ def find_stump_rankers():
     found = set()
     for info in pkgutil.walk_packages(sklearn_ltr.__path__, "sklearn_ltr."):
         for value in vars(importlib.import_module(info.name)).values():
-            if inspect.isclass(value) and issubclass(value, StumpRanker):
+            if inspect.isclass(value) and issubclass(value, StumpBoosting):
                 found.add(value)
-    return sorted(found - {StumpRanker}, key=lambda R: R.__name__)
+    return sorted(found - {StumpBoosting}, key=lambda R: R.__name__)
 
 
 STUMP_RANKERS = find_stump_rankers()

@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_ltr.metrics import ndcg_score
-from sklearn_ltr.pairs import preference_pairs
+from sklearn_ltr.ranking_data import RankingData
 
 BIG = 72048431380967004
 
@@ -220,9 +220,9 @@ def test_long_queries(R):
 
 
 def test_number_of_pairs():
-    assert preference_pairs(np.array([2.0, 2, 1, 0, 0, 0]), np.array([0, 6])).n_pairs == 11
+    assert RankingData.of(np.array([2.0, 2, 1, 0, 0, 0]), [0, 6]).pairs.n_pairs == 11
     n = 100_000
-    assert preference_pairs(np.arange(n) % 2.0, np.array([0, n])).n_pairs == 2_500_000_000
+    assert RankingData.of(np.arange(n) % 2.0, [0, n]).pairs.n_pairs == 2_500_000_000
 
 
 @each_ranker

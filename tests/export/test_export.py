@@ -40,11 +40,11 @@ from sklearn_ltr import (
     RegressionRanker,
     losses,
 )
-from sklearn_ltr.boosting import Boosting
+from sklearn_ltr.boosting.driver import BoostedRanker
+from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.export import from_dict, plain, to_dict, to_ranklib_xml
 from sklearn_ltr.metrics import get_metric
-from sklearn_ltr.stump_boosting import StumpRanker
 
 STOPPING = {"early_stopping": True, "n_iter_no_change": 3, "validation_fraction": 0.3}
 DRAWS = {"subsample": 0.6, "max_features": 0.5, "random_state": 7}
@@ -69,7 +69,7 @@ def find_rankers():
     found = set()
     for info in pkgutil.iter_modules(sklearn_ltr.rankers.__path__, "sklearn_ltr.rankers."):
         for value in vars(importlib.import_module(info.name)).values():
-            if inspect.isclass(value) and issubclass(value, Boosting):
+            if inspect.isclass(value) and issubclass(value, BoostedRanker):
                 found.add(value)
     return [R for R in found if R.__module__.startswith("sklearn_ltr.rankers.")]
 
@@ -847,5 +847,5 @@ def test_pickles_of_another_process(tmp_path):
         assert type(ranker).__name__ == name
         assert_array_equal(ranker.predict(X), scores)
         assert_array_equal(type(ranker)(n_estimators=5).fit(X, y, groups).predict(X), scores)
-        if isinstance(ranker, StumpRanker):
+        if isinstance(ranker, StumpBoosting):
             assert_array_equal(np.asarray(sum(ranker.contributions(X).T)), scores)

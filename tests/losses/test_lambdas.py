@@ -12,20 +12,21 @@ from hypothesis import strategies as st
 from oracles import lambdas as oracle
 
 from sklearn_ltr.labels import gains
-from sklearn_ltr.losses.lambdas import LambdaGradients
+from sklearn_ltr.losses.lambdas import LONGEST_STEP, Lambdas
 from sklearn_ltr.metrics import get_metric
+from sklearn_ltr.ranking_data import RankingData
 
 LABELS = ("ndcg", "map", "mrr")
 CUT_OFFS = st.sampled_from([None, None, 1, 2, 3, 5, 9])
 
 
-def gradients(y, scores, metric, offsets=None, weight=None, **options):
-    """LambdaGradients of rows, of one query by default, after an update."""
+def gradients(y, scores, metric, offsets=None, weight=None, n_threads=1, **options):
+    """Lambdas of rows, of one query by default, after an update."""
     y, scores = np.asarray(y, dtype=float), np.asarray(scores, dtype=float)
     offsets = np.array([0, len(y)] if offsets is None else offsets, dtype=np.intp)
-    weight = np.ones(len(offsets) - 1) if weight is None else np.asarray(weight, dtype=float)
-    options = {"truncation_level": 30, "sigmoid": 1.0, "query_norm": True, "n_threads": 1} | options
-    result = LambdaGradients(y, offsets, weight, metric, **options)
+    options = {"truncation_level": 30, "sigmoid": 1.0, "query_norm": True} | options
+    data = RankingData.of(y, offsets, weight, n_threads=n_threads)
+    result = Lambdas(metric, **options).bind(data)
     result.update(scores)
     return result
 
@@ -86,8 +87,8 @@ def test_gradients_equal_oracle(label, data):
     gradient, curvature = oracle.lambdas(delta, gain_of(metric, y), scores, sigmoid, query_norm)
     got = gradients(y, scores, metric, truncation_level=T, sigmoid=sigmoid, query_norm=query_norm)
     np.testing.assert_allclose(got.gradient, gradient, rtol=1e-10, atol=1e-11)
-    np.testing.assert_allclose(got.curvature, curvature, rtol=1e-10, atol=1e-11)
-    assert (got.curvature >= 0).all()
+    np.testing.assert_allclose(got.hessian_diagonal, curvature, rtol=1e-10, atol=1e-11)
+    assert (got.hessian_diagonal >= 0).all()
 
 
 @settings(max_examples=300)
@@ -95,7 +96,7 @@ def test_gradients_equal_oracle(label, data):
     data=st.data(),
     problem=st.lists(queries(), min_size=1, max_size=4),
 )
-def test_metric_value_is_that_of_the_metric(data, problem):
+def test_loss_is_1_less_that_of_the_metric(data, problem):
     """Whatever the truncation: it cuts the pairs and not the metric."""
     metric, _ = data.draw(metrics())
     y, scores = (np.concatenate(part) for part in zip(*problem, strict=True))
@@ -107,10 +108,10 @@ def test_metric_value_is_that_of_the_metric(data, problem):
     got = gradients(y, scores, metric, offsets, weight, truncation_level=T)
     defined = np.add.reduceat(gain_of(metric, y), offsets[:-1]) > 0
     if not defined.any():
-        assert got.metric_value == 0
+        assert got.loss == 1
         return
     expected = metric(y, scores, np.repeat(range(len(sizes)), sizes), np.repeat(weight, sizes))
-    assert got.metric_value == pytest.approx(expected, rel=1e-12)
+    assert 1 - got.loss == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 def random_queries(n_queries=40, longest=60, seed=0, *, tied=True):
@@ -123,7 +124,7 @@ def random_queries(n_queries=40, longest=60, seed=0, *, tied=True):
 
 
 def arrays_of(result):
-    return result.gradient, result.curvature, np.array([result.metric_value])
+    return result.gradient, result.hessian_diagonal, np.array([result.loss])
 
 
 METRIC_NAMES = pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "map", "map@5", "mrr", "mrr@3"])
@@ -145,8 +146,8 @@ def test_order_of_rows_does_not_matter(name, query_norm):
         got = gradients(y[shuffled], scores[shuffled], get_metric(name), offsets, **options)
         expected = gradients(y, scores, get_metric(name), offsets, **options)
         np.testing.assert_array_equal(got.gradient, expected.gradient[shuffled])
-        np.testing.assert_array_equal(got.curvature, expected.curvature[shuffled])
-        assert got.metric_value == expected.metric_value
+        np.testing.assert_array_equal(got.hessian_diagonal, expected.hessian_diagonal[shuffled])
+        assert got.loss == expected.loss
 
 
 @METRIC_NAMES
@@ -171,7 +172,7 @@ def test_queries_are_on_their_own(name):
         factor = weight[q] / weight.mean()
         np.testing.assert_allclose(result.gradient[first:last], factor * alone.gradient, rtol=1e-14)
         np.testing.assert_allclose(
-            result.curvature[first:last], factor * alone.curvature, rtol=1e-14
+            result.hessian_diagonal[first:last], factor * alone.hessian_diagonal, rtol=1e-14
         )
 
 
@@ -183,7 +184,7 @@ def test_shifted_scores_give_the_same(name):
         for shift in (0, 1024)
     )
     np.testing.assert_allclose(here.gradient, there.gradient, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(here.curvature, there.curvature, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(here.hessian_diagonal, there.hessian_diagonal, rtol=1e-9, atol=1e-12)
 
 
 @METRIC_NAMES
@@ -191,8 +192,8 @@ def test_gradients_of_a_query_sum_to_zero(name):
     y, scores, offsets = random_queries()
     result = gradients(y, scores, get_metric(name), offsets)
     np.testing.assert_allclose(np.add.reduceat(result.gradient, offsets[:-1]), 0, atol=1e-13)
-    assert (result.curvature >= 0).all()
-    assert ((result.curvature > 0) == (result.gradient != 0))[y == 0].all()
+    assert (result.hessian_diagonal >= 0).all()
+    assert ((result.hessian_diagonal > 0) == (result.gradient != 0))[y == 0].all()
 
 
 @METRIC_NAMES
@@ -202,8 +203,8 @@ def test_queries_in_which_no_order_is_better_give_zeros(name):
     for scores in (np.zeros(7), np.arange(7.0)):
         result = gradients(y, scores, get_metric(name), offsets)
         assert not result.gradient.any()
-        assert not result.curvature.any()
-        assert result.metric_value == pytest.approx(
+        assert not result.hessian_diagonal.any()
+        assert 1 - result.loss == pytest.approx(
             get_metric(name)(y, scores, np.repeat([0, 1, 2], np.diff(offsets)))
         )
 
@@ -228,7 +229,20 @@ def test_scores_of_any_range(name, scale):
         delta = oracle.swap_changes(slow, order.tolist(), 5)
         gradient, curvature = oracle.lambdas(delta, gain_of(metric, y[first:last]), own, 1.0, True)
         np.testing.assert_allclose(result.gradient[first:last], gradient, rtol=1e-10, atol=1e-15)
-        np.testing.assert_allclose(result.curvature[first:last], curvature, rtol=1e-10, atol=1e-15)
+        np.testing.assert_allclose(
+            result.hessian_diagonal[first:last], curvature, rtol=1e-10, atol=1e-15
+        )
+
+
+def test_curvature_keeps_newtons_step_short():
+    """Where a pair is far in the wrong order its derivatives vanish and its pull does not."""
+    result = gradients([1.0, 0.0], [-50.0, 50.0], get_metric("ndcg"), sigmoid=2.0, query_norm=False)
+    assert (result.hessian_diagonal < 1e-80).all()
+    np.testing.assert_allclose(
+        np.abs(result.gradient) / result.curvature, LONGEST_STEP / 2.0, rtol=1e-14
+    )
+    usual = gradients([1.0, 0.0], [0.0, 0.5], get_metric("ndcg"), query_norm=False)
+    np.testing.assert_array_equal(usual.curvature, usual.hessian_diagonal)
 
 
 def test_truncation_beyond_the_longest_query_is_none():
@@ -253,7 +267,7 @@ def test_rows_below_the_cut_off_only_meet_those_above_it():
 def test_largest_grades_do_not_overflow():
     result = gradients([0.0, 1023.0, 1.0], [0.0, 1.0, 2.0], get_metric("ndcg"))
     assert np.isfinite(result.gradient).all()
-    assert result.metric_value == pytest.approx(1 / np.log2(3))
+    assert 1 - result.loss == pytest.approx(1 / np.log2(3))
     assert result.gradient[1] < 0
 
 
@@ -293,5 +307,5 @@ def test_gradients_equal_lightgbm():
             data = lightgbm.Dataset(above[:, None] * 1.0, y, group=sizes, init_score=scores)
             booster = lightgbm.train(params | {"lambda_l2": l2}, data, num_boost_round=1)
             for value, rows in zip(booster.predict([[0.0], [1.0]]), (~above, above), strict=True):
-                expected = -ours.gradient[rows].sum() / (ours.curvature[rows].sum() + l2)
+                expected = -ours.gradient[rows].sum() / (ours.hessian_diagonal[rows].sum() + l2)
                 assert value == pytest.approx(expected, rel=1e-3, abs=1e-4)

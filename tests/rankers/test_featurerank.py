@@ -17,6 +17,7 @@ from strategies import examples, ranking_problems
 from sklearn_ltr import FeatureRank
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.queries import QueryGroups
+from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.scorers import get_scorer
 from sklearn_ltr.weak import hidden_order
 from sklearn_ltr.weak.hidden_order import ClassCenters, HiddenOrder
@@ -98,7 +99,7 @@ def test_short_lists_and_ties():
     y = np.array([3.0, 2, 1, 0])
 
     def centers(y, K):
-        return ClassCenters(y, one_query(4), np.ones(1), K).of(x)
+        return ClassCenters(RankingData.of(y, [0, 4]), K).of(x)
 
     assert_allclose(centers(y, 8), [6, 6, 2, 2, 5, 5, 1, 1])
     assert_allclose(centers(y, 4), [6, 2, 5, 1])

@@ -12,9 +12,15 @@ from strategies import RankingProblem, ranking_problems
 
 from sklearn_ltr import FRank
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.losses.fidelity import LARGEST_CURVATURE, LARGEST_WEIGHT, FidelityLoss
+from sklearn_ltr.losses.listed_fidelity import (
+    LARGEST_CURVATURE,
+    LARGEST_WEIGHT,
+    BoundListedFidelity,
+    ListedFidelity,
+)
 from sklearn_ltr.pairs import list_pairs, sample_pairs
 from sklearn_ltr.rankers.frank import LONGEST_STEP, STEPS
+from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.weak import fidelity_search
 from sklearn_ltr.weak.stump import NO_GAIN
 
@@ -143,12 +149,12 @@ def test_features_are_left_out_and_nothing_changes(n_jobs, monkeypatch):
     monkeypatch.setattr(fidelity_search.FidelitySearch, "_denominators", counted)
     quick = FRank(n_estimators=25, n_jobs=n_jobs).fit(X, y, groups)
     n_swept = sum(swept)
-    everything = FidelityLoss.ceiling
+    everything = BoundListedFidelity.ceiling
 
     def loose(self, num, den, share):
         return everything(self, num, den, share) + 1.0
 
-    monkeypatch.setattr(FidelityLoss, "ceiling", loose)
+    monkeypatch.setattr(BoundListedFidelity, "ceiling", loose)
     slow = FRank(n_estimators=25, n_jobs=n_jobs).fit(X, y, groups)
     assert n_swept < 0.7 * 25 * 60
     assert_array_equal(quick.train_loss_, slow.train_loss_)
@@ -232,8 +238,9 @@ def make_loss(seed, target, spread=1.0, n_threads=1):
     rng = np.random.default_rng(seed)
     offsets = np.array([0, 7, 8, 19, 24], dtype=np.intp)
     y = rng.integers(0, 4, 24).astype(float)
-    pairs = list_pairs(y, offsets)
-    loss = FidelityLoss(pairs, np.array([1.0, 2.0, 0.5, 3.0]), target, n_threads)
+    data = RankingData.of(y, offsets, np.array([1.0, 2.0, 0.5, 3.0]), n_threads=n_threads)
+    loss = ListedFidelity(target).bind(data)
+    pairs = loss.pairs
     scores = spread * rng.normal(size=24)
     loss.update(scores)
     D = loss.shares().weight.copy()
@@ -243,7 +250,7 @@ def make_loss(seed, target, spread=1.0, n_threads=1):
 @pytest.mark.parametrize("target", [1.0, 0.8, 0.5])
 @pytest.mark.parametrize("spread", [0.1, 3.0])
 def test_weights_are_minus_twice_the_slope(target, spread):
-    """Facts E.2.1: (4) is right; and the loss is (2)."""
+    """(4) is right; and the loss is (2)."""
     loss, pairs, scores, D = make_loss(0, target, spread)
     o = scores[pairs.winner] - scores[pairs.loser]
     h = 1e-6
@@ -252,10 +259,14 @@ def test_weights_are_minus_twice_the_slope(target, spread):
     assert_allclose(loss.weights.weight, oracle.weights(o, D, target), rtol=1e-12, atol=1e-16)
     assert loss.total == pytest.approx(oracle.loss(o, D, target), rel=1e-13)
     assert loss.scale == pytest.approx(D.sum())
-    potential = np.zeros(24)
-    np.add.at(potential, pairs.winner, loss.weights.weight)
-    np.subtract.at(potential, pairs.loser, loss.weights.weight)
-    assert_allclose(loss.weights.potential, potential, atol=1e-14)
+    signed = np.zeros(24)
+    np.add.at(signed, pairs.winner, loss.weights.weight)
+    np.subtract.at(signed, pairs.loser, loss.weights.weight)
+    assert_allclose(loss.weights.signed, signed, atol=1e-14)
+    gradient = np.zeros(24)
+    np.add.at(gradient, pairs.winner, D * slope)
+    np.subtract.at(gradient, pairs.loser, D * slope)
+    assert_allclose(loss.gradient, gradient, atol=1e-8)
 
 
 def test_sign_of_the_weights():
@@ -267,7 +278,7 @@ def test_sign_of_the_weights():
 
 
 def test_curvature_of_the_loss():
-    """What `FidelityLoss.ceiling` builds on."""
+    """What `BoundListedFidelity.ceiling` builds on."""
     o = np.linspace(-30, 30, 60_001)
     for target in (1.0, 0.8, 0.5):
         curvature = np.gradient(np.gradient(oracle.fidelity(o, target), o), o)[2:-2]
@@ -315,7 +326,7 @@ def test_along_a_split(target, spread):
 def test_far_scores():
     """Beyond a range of 400 score differences are taken one by one."""
     y, offsets = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0, 4], dtype=np.intp)
-    loss = FidelityLoss(list_pairs(y, offsets), np.ones(1))
+    loss = ListedFidelity().bind(RankingData.of(y, offsets))
     loss.update(np.array([1000.0, 999.0, -1000.0, -1002.0]))
     F = oracle.fidelity(np.array([1.0, 2.0, 2002.0, -1999.0]), 1.0)
     assert loss.total == pytest.approx(F.mean(), rel=1e-14)
@@ -386,18 +397,18 @@ def test_sampled_pairs():
     offsets = np.array([0, 9, 10, 40, 44], dtype=np.intp)
     y = rng.integers(0, 3, 44).astype(float)
     y[40:] = 1  # one grade
-    everything = list_pairs(y, offsets)
+    everything = list_pairs(RankingData.of(y, offsets))
     counts = np.diff(everything.pair_offsets)
     for cap in (1, 5, 50, 150, 10**6):
-        pairs = sample_pairs(y, offsets, cap, 7)
+        pairs = sample_pairs(RankingData.of(y, offsets, random_seed=7), cap)
         assert_array_equal(np.diff(pairs.pair_offsets), np.minimum(counts, cap))
         listed = set(zip(everything.winner.tolist(), everything.loser.tolist(), strict=True))
         kept = list(zip(pairs.winner.tolist(), pairs.loser.tolist(), strict=True))
         assert len(set(kept)) == len(kept)
         assert set(kept) <= listed
-        again = sample_pairs(y, offsets, cap, 7)
+        again = sample_pairs(RankingData.of(y, offsets, random_seed=7), cap)
         assert_array_equal(again.winner, pairs.winner)
-        other = sample_pairs(y, offsets, cap, 8)
+        other = sample_pairs(RankingData.of(y, offsets, random_seed=8), cap)
         assert cap == 10**6 or not np.array_equal(other.winner, pairs.winner)
 
 
@@ -406,7 +417,7 @@ def test_all_pairs_are_as_likely():
     for cap in (1, 3):
         found = np.zeros((4, 4))
         for seed in range(2000):
-            pairs = sample_pairs(y, offsets, cap, seed)
+            pairs = sample_pairs(RankingData.of(y, offsets, random_seed=seed), cap)
             found[pairs.winner, pairs.loser] += 1
         drawn = found[found > 0] / 2000
         assert_allclose(drawn, np.full(5, cap / 5), atol=0.04)
@@ -451,7 +462,7 @@ def test_both_sweeps_give_the_same_model(problem, target):
     params = {"n_estimators": 5, "target_probability": target}
     dense = fit(problem, **params)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sklearn_ltr.losses.pairwise.SPARSE", 10.0)
+        patch.setattr("sklearn_ltr.losses.pair_sums.SPARSE", 10.0)
         sparse = fit(problem, **params)
     assert_array_equal(dense.train_loss_, sparse.train_loss_)
     assert_array_equal(dense.predict(problem.X), sparse.predict(problem.X))

@@ -5,7 +5,6 @@
 import subprocess
 import sys
 import textwrap
-from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -16,11 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import mpboost as oracle
 from strategies import RankingProblem, examples, ranking_problems
 
-from sklearn_ltr import MPBoost
-from sklearn_ltr import training as module
+from sklearn_ltr import MPBoost, ranking_data
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.metrics import get_metric
-from sklearn_ltr.pairs import preference_pairs
+from sklearn_ltr.pairs import list_pairs
 from sklearn_ltr.rankers.mpboost import STEPS
 from sklearn_ltr.weak.stump import NO_GAIN
 
@@ -35,7 +33,7 @@ DISTANCES = (
     {"distance": "logistic", "beta": 4.0},
     {"distance": lambda high, low: (high - low) * (1 + high**2)},
 )
-LISTED = mock.patch.object(module, "preference_pairs", partial(preference_pairs, max_grades=0))
+LISTED = mock.patch.object(ranking_data, "preference_pairs", list_pairs)
 
 
 def fit(problem, *, listed=False, **params):
@@ -437,12 +435,12 @@ MEMORY = r"""
 import re
 import numpy as np
 from sklearn_ltr import MPBoost
-from sklearn_ltr.pairs import preference_pairs
+from sklearn_ltr.ranking_data import RankingData
 
 n = 100_000
 rng = np.random.default_rng(0)
 y = np.arange(n) % 2.0
-assert preference_pairs(y, np.array([0, n])).n_pairs == 2_500_000_000
+assert RankingData.of(y, [0, n]).pairs.n_pairs == 2_500_000_000
 X = rng.normal(size=(n, 8))
 X[:, 3] += 0.5 * y
 X[:, 3] = np.round(X[:, 3])

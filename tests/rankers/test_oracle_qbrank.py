@@ -3,7 +3,6 @@
 """The oracle of QBRank and GBRank by hand and by what the paper states, and both against it."""
 
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from trees import parameters
 
 from sklearn_ltr import GBRank, QBRank, RegressionRanker
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.quadratic import FURTHEST_STEP
+from sklearn_ltr.losses.base import FURTHEST_STEP
 from sklearn_ltr.rankers.qbrank import RankingRisk
+from sklearn_ltr.ranking_data import RankingData
 
 NAN = np.nan
 
@@ -401,15 +401,10 @@ def objective_of(problem, params):
 def risk_of(objective, query, target="bound", margin="grade"):
     """The package's objective on the same rows, which must be grouped by query."""
     starts = np.flatnonzero(np.diff(query, prepend=-1))
-    train = SimpleNamespace(
-        y=objective.label,
-        offsets=np.append(starts, len(query)).astype(np.intp),
-        query_weight=objective.v[starts],
-        row_weight=objective.v,
-        preferences=None,
-        n_threads=1,
-    )
-    return RankingRisk(train, objective.w, margin, target, objective.tie_weight)
+    offsets = np.append(starts, len(query))
+    data = RankingData.of(objective.label, offsets, objective.v[starts])
+    parameters = {"pair_weight": objective.w, "tie_weight": objective.tie_weight}
+    return RankingRisk(QBRank(margin=margin, target=target, **parameters), data)
 
 
 @settings(max_examples=200)
@@ -426,7 +421,7 @@ def test_risk_training_set_and_step_equal_the_oracle(case, target):
     scale = mean_v * n_queries
     assert risk.loss * scale == pytest.approx(objective.risk(h), rel=1e-9, abs=1e-9)
     assert_allclose(risk.gradient * mean_v, objective.gradient(h), rtol=1e-9, atol=1e-9)
-    targets, weights, _ = risk.training_set(h)
+    targets, weights, _ = risk.training_set()
     expected = objective.bound_target(h) if target == "bound" else objective.paper_target(h)
     assert_allclose(targets, expected[0], rtol=1e-9, atol=1e-9)
     if objective.w > 0:

@@ -15,6 +15,7 @@ from sklearn_ltr import GBRank, QBRank
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.metrics import ndcg_score
 from sklearn_ltr.rankers.qbrank import RankingRisk
+from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.scorers import get_scorer
 
 
@@ -38,27 +39,15 @@ def same(a, b, X):
     assert_array_equal(a.predict(X), b.predict(X))
 
 
-class Rows:
-    """A training set as `RankingRisk` reads it."""
-
-    preferences = None
-    row_weight = None
-    n_threads = 1
-
-    def __init__(self, y, groups, query_weight):
-        self.y, self.query_weight = y, query_weight
-        self.offsets = np.flatnonzero(np.diff(groups, prepend=-1, append=-1))
-        if (query_weight != 1).any():
-            self.row_weight = query_weight[groups] / query_weight[groups].mean()
-
-
 @pytest.mark.parametrize("w", [0, 0.3, 1])
 @pytest.mark.parametrize("tie_weight", [0, 0.5])
 def test_the_step_is_the_best_one(w, tie_weight, data):
     _, y, groups = data
     y = np.where(np.arange(len(y)) % 7 == 0, np.nan, y)
     rng = np.random.default_rng(0)
-    R = RankingRisk(Rows(y, groups, rng.choice([0.5, 2.0], 30)), w, "grade", "bound", tie_weight)
+    offsets = np.flatnonzero(np.diff(groups, prepend=-1, append=-1))
+    rows = RankingData.of(y, offsets, rng.choice([0.5, 2.0], 30))
+    R = RankingRisk(QBRank(pair_weight=w, tie_weight=tie_weight), rows)
 
     def risk(s):
         R.update(h + s * g)

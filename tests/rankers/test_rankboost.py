@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankBoost against the brute-force oracle, round by round, and what the paper proves of it."""
 
-from functools import partial
+from contextlib import nullcontext
 from unittest import mock
 
 import numpy as np
@@ -13,13 +13,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import rankboost as oracle
 from strategies import RankingProblem, examples, ranking_problems
 
-from sklearn_ltr import RankBoost, training
-from sklearn_ltr.losses.pairwise import exponential_loss
-from sklearn_ltr.pairs import preference_pairs
+from sklearn_ltr import RankBoost, ranking_data
+from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.pairs import list_pairs
 from sklearn_ltr.rankers import rankboost as module
 from sklearn_ltr.rankers.rankboost import STEPS
+from sklearn_ltr.ranking_data import RankingData
 
-LISTED = mock.patch.object(training, "preference_pairs", partial(preference_pairs, max_grades=0))
+LISTED = mock.patch.object(ranking_data, "preference_pairs", list_pairs)
 
 
 def fit(problem, *, listed=False, **params):
@@ -175,9 +176,9 @@ def loss_of(problem, scores, listed):
     rows = rows[q[rows] > 0]
     _, first, sizes = np.unique(query[rows], return_index=True, return_counts=True)
     offsets = np.append(0, np.cumsum(sizes)).astype(np.intp)
-    kept = {"max_grades": 0} if listed else {}
-    pairs = preference_pairs(problem.y[rows], offsets, **kept)
-    loss = exponential_loss(pairs, module.ones, q[rows][first], squared=False)
+    data = RankingData.of(problem.y[rows], offsets, q[rows][first])
+    with LISTED if listed else nullcontext():
+        loss = ExponentialPairs(module.ones, squared=False).bind(data)
     loss.update(scores[rows])
     return loss, rows
 
@@ -196,7 +197,7 @@ def test_potentials_give_the_correlation_of_every_stump(problem, listed, seed):
     D, _ = oracle.weights(scores, winner, loser, q)
     loss, rows = loss_of(problem, scores, listed)
     pi = np.zeros(len(X))
-    pi[rows] = loss.potential / loss.total
+    pi[rows] = -loss.gradient / loss.total
     assert_allclose(pi, oracle.potentials(D, winner, loser, len(X)), rtol=1e-9, atol=1e-13)
     for candidate in oracle.candidates(X[used]):
         here = oracle.evaluate(X, D, winner, loser, candidate, "exact")

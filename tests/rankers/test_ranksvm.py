@@ -22,6 +22,7 @@ from sklearn_ltr import RankSVM
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.losses import SquaredHinge
 from sklearn_ltr.rankers.ranksvm import LOSSES, _Primal
+from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.scorers import get_scorer
 
 each_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -70,7 +71,8 @@ def primal(X, y, groups, half_width, C=2.0, weight=None):
     v = v[offsets[:-1]]
     scale = np.linspace(0.5, 2, X.shape[1])
     u = np.zeros(X.shape[1])
-    F = _Primal(X[rows], y[rows], offsets, C * v / v.sum(), scale, half_width, u, 1)
+    data = RankingData.of(y[rows], offsets, v)
+    F = _Primal(X[rows], data, C * v / v.sum(), scale, half_width, u)
     return F, scale, oracle.pairs(X, y, groups, weight)
 
 

@@ -14,8 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_ltr import MPBoost
 from sklearn_ltr.binning import Binner
 from sklearn_ltr.labels import directed_distance
-from sklearn_ltr.losses.pairwise import exponential_loss
-from sklearn_ltr.pairs import preference_pairs
+from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.pairs import list_pairs, preference_pairs
+from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.weak import stump as module
 from sklearn_ltr.weak.stump import StumpSearch
 
@@ -36,9 +37,10 @@ def make(seed, *, n_features=3, n_grades=4, n_queries=6, rows=12, distinct=6, mi
 def search_of(X, y, offsets, weight, *, squared, listed=False, n_threads=1, max_bins=None):
     binner = Binner(max_bins).fit(X, np.arange(len(X)))
     binned = binner.transform(X, np.arange(len(X)), n_threads)
-    pairs = preference_pairs(y, offsets, max_grades=0 if listed else 32)
-    loss = exponential_loss(pairs, linear, weight, squared=squared, n_threads=n_threads)
-    return loss, StumpSearch(binned, offsets, n_threads)
+    data = RankingData.of(y, offsets, weight, n_threads=n_threads)
+    if listed:
+        vars(data)["pairs"] = list_pairs(data)
+    return ExponentialPairs(linear, squared).bind(data), StumpSearch(binned, data)
 
 
 def sums_by_slot(loss, search):
@@ -251,8 +253,8 @@ def test_bounds_leave_no_better_feature_out(step, learning_rate, listed):
         self._lower[:] = 0
         return best(self, loss)
 
-    target = "sklearn_ltr.training.preference_pairs"
-    with mock.patch(target, partial(preference_pairs, max_grades=0 if listed else 32)):
+    kind = list_pairs if listed else preference_pairs
+    with mock.patch("sklearn_ltr.ranking_data.preference_pairs", kind):
         with mock.patch.object(StumpSearch, "_denominators", count):
             lazy = MPBoost(**params).fit(X, y, groups, query_weight=row_weight)
         n_lazy = sum(counts)

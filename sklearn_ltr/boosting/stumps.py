@@ -4,11 +4,12 @@
 
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ltr.boosting import BoostedRanker
+from sklearn_ltr.boosting.driver import BoostedRanker
+from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
 from sklearn_ltr.columns import column_number
 
 
-class StumpRanker(BoostedRanker):
+class StumpBoosting(FitPairsMixin, BoostedRanker):
     """Base class of boosted rankers whose weak rankers are decision stumps.
 
     Each stump looks at a single feature, so that the score is a sum of step functions of one

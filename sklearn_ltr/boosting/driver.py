@@ -7,16 +7,19 @@ here once: binning, held-out queries and early stopping, warm start, callbacks, 
 """
 
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ltr.additive import AdditiveModel
-from sklearn_ltr.base import BaseRanker, check_positive
+from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.binning import MAX_BINS, Binner
-from sklearn_ltr.training import EarlyStopping, TrainingSet, Validation, add_terms
+from sklearn_ltr.boosting.additive import AdditiveModel
+from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
+from sklearn_ltr.ranking_data import RankingData
+from sklearn_ltr.validation import check_positive
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -33,6 +36,41 @@ except ImportError:  # scikit-learn < 1.9
 NO_WEIGHT_LEFT = -700.0
 
 
+@dataclass
+class Training:
+    """What the rounds of a ranker see.
+
+    Attributes
+    ----------
+    data : RankingData
+        The rows to learn from; it never changes.
+    binned : BinnedMatrix
+        Their features.
+    scores : ndarray of shape (n_samples,) or (n_outputs, n_samples), dtype float64
+        Outputs of the present model. Each round adds what it yields.
+    round : int
+        Number of the round, from 0: of the one that is being made, or that comes first.
+    loss : float
+        Training loss at `scores`, set by each round before it yields.
+    """
+
+    data: RankingData
+    binned: object
+    scores: np.ndarray
+    round: int = 0
+    loss: float = np.nan
+
+    def rounds(self):
+        """The numbers of the rounds, from the first that a warm start has left to do."""
+        while True:
+            yield self.round
+            self.round += 1
+
+    def seed(self, *key):
+        """A seed of 64 bits for something that is drawn in this round; see `RankingData.seed`."""
+        return self.data.seed(self.round, *key)
+
+
 class _Task:
     """A callback context and whether a callback asks to stop after it."""
 
@@ -40,8 +78,8 @@ class _Task:
     stop = False
 
 
-class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
-    """Drives the rounds of a ranker, whatever its ``fit`` takes.
+class BoostedRanker(CallbackSupportMixin, BaseRanker):
+    """Base class of rankers that are sums of weak rankers, one round after the other.
 
     A subclass implements ``_rounds(train)``: a generator that for each round fits its weak rankers,
     adds them to ``train.scores``, sets ``train.loss`` and yields the list of terms
@@ -73,7 +111,7 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN marks a missing value.
+            NaN marks a missing value, where the ranker takes any.
         y : array-like of shape (n_samples,)
             Grades, finite; higher is better.
         groups : array-like of shape (n_samples,), default=None
@@ -118,18 +156,22 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
             self._check_continuation()
         else:
             self._restart(data)
-        train, validation = self._prepare(data, *validation)
+        stopping = EarlyStopping(self)
+        train, validation = self._prepare(data, stopping, *validation)
         # An interrupted ranker is not fitted; with warm_start, `fit` goes on from its last round.
         vars(self).pop("_predictor", None)
         metadata = {"groups": groups, "query_weight": query_weight}
         metadata = {name: value for name, value in metadata.items() if value is not None}
         with self._callback_task(None, X, y, metadata) as root:
             rounds = self._rounds(train)
-            while self.n_iter_ < self.n_estimators and not self._should_stop():
+            while self.n_iter_ < self.n_estimators and not stopping.should_stop():
                 with self._callback_task(root, X, y, metadata) as task:
                     terms = next(rounds, None)
                     if terms is not None:
-                        self._keep(terms, train, validation)
+                        score = None if validation is None else validation.score_with(terms)
+                        stopping.record(train.loss, score, model_=self.model_.plus(terms))
+                        if self.verbose:
+                            print(stopping.progress(self.n_estimators))
                 if terms is None or task.stop:
                     break
         self._predictor = self.model_.first(self.best_iteration_).collapse()
@@ -157,9 +199,7 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
         self.model_ = AdditiveModel(
             self.n_features_in_, n_outputs=self._n_outputs(), averaged=self._averaged
         )
-        self.n_iter_ = self.best_iteration_ = 0
-        self.train_loss_ = np.empty(0)
-        self.validation_score_ = np.empty(0)
+        EarlyStopping(self).start()
 
     def _check_continuation(self):
         """Refuse to go on with rounds that the parameters do not fit any more."""
@@ -176,41 +216,28 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
                 "warm_start=False."
             )
 
-    def _prepare(self, data, X_val, y_val, groups_val):
-        """The training set and what early stopping judges by, at the scores of the terms so far."""
-        n_threads = self._n_threads()
-        data, held_out = self._hold_out(data, X_val, y_val, groups_val, self._seed)
+    def _prepare(self, data, stopping, X_val, y_val, groups_val):
+        """What rounds see and what early stopping judges by, at the scores of the terms so far."""
+        data = replace(data, random_seed=self._seed)
+        data, held_out = stopping.hold_out(data, X_val, y_val, groups_val)
         if self._binner is None:
             self._binner = self._make_binner().fit(
-                data.X, data.queries.order, n_threads, data.sample_weight
+                data.X, data.queries.order, data.n_threads, data.sample_weight
             )
-        binned = self._binner.transform(data.X, data.queries.order, n_threads)
         n_outputs = self._n_outputs()
-        train = TrainingSet(data, binned, n_outputs, n_threads)
+        binned = self._binner.transform(data.X, data.queries.order, data.n_threads)
+        train = Training(data, binned, zero_scores(n_outputs, data.n_samples), self.n_iter_)
         validation = None
         if held_out is not None:
-            binned = self._binner.transform(held_out.X, held_out.queries.order, n_threads)
-            validation = Validation(
-                held_out, binned, n_outputs, self._to_scores, self._metric(), n_threads
-            )
+            validation = _Validation(held_out, self, Judge(held_out, stopping.metric()))
         for terms in self.model_.rounds:
-            add_terms(train.scores, terms, train.binned, n_threads)
+            add_terms(train.scores, terms, train.binned, data.n_threads)
             if validation is not None:
                 validation.add(terms)
         return train, validation
 
     def _make_binner(self):
         return Binner(self.max_bins)
-
-    def _keep(self, terms, train, validation):
-        """Keep a round and what it achieved."""
-        score = None
-        if validation is not None:
-            validation.add(terms)
-            score = validation.score()
-        self._record(train.loss, score, model_=self.model_.plus(terms))
-        if self.verbose:
-            print(self._progress(self.n_estimators))
 
     @contextmanager
     def _callback_task(self, parent, X, y, metadata):
@@ -289,67 +316,36 @@ class Boosting(CallbackSupportMixin, EarlyStopping, BaseRanker):
             check_positive(self.learning_rate, "learning_rate")
         if getattr(self, "max_bins", None) is not None:
             check_scalar(self.max_bins, "max_bins", Integral, min_val=2, max_val=MAX_BINS)
-        self._check_stopping_params()
+        EarlyStopping(self).check_params()
 
 
-class BoostedRanker(Boosting):
-    """Base class of boosted rankers that learn from preference pairs, of grades or given."""
+class _Validation:
+    """Scores of validation queries, round by round."""
 
-    @with_callbacks
-    def fit(
-        self,
-        X,
-        y=None,
-        groups=None,
-        query_weight=None,
-        X_val=None,
-        y_val=None,
-        groups_val=None,
-        preferences=None,
-        preference_weight=None,
-    ):
-        """Fit the ranker.
+    def __init__(self, data, ranker, judge):
+        self._binned = ranker._binner.transform(data.X, data.queries.order, data.n_threads)
+        self._outputs = zero_scores(ranker._n_outputs(), data.n_samples)
+        self._to_scores, self._judge, self._n_threads = ranker._to_scores, judge, data.n_threads
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN marks a missing value.
-        y : array-like of shape (n_samples,)
-            Grades, finite; higher is better. None with `preferences`.
-        groups : array-like of shape (n_samples,), default=None
-            Query id of each row, in any order and of any type. None takes all rows as one query,
-            and warns; with `preferences` it takes rows that preferences connect as a query.
-        query_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query: constant within a query, not negative. A query of weight 0
-            is left out.
-        X_val, y_val, groups_val : array-likes, default=None
-            Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
-            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
-            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
-        preferences : array-like of shape (n_pairs, 2), integer, default=None
-            In the place of grades: row of the winner and row of the loser, both of one query, as
-            clicks or comparisons tell. Pairs may repeat and contradict each other. All are at the
-            same distance, 1. Row numbers do not survive the cutting of folds, so that searches
-            cannot carry them.
-        preference_weight : array-like of shape (n_pairs,), default=None
-            Weight of each preference, not negative.
+    def add(self, terms):
+        add_terms(self._outputs, terms, self._binned, self._n_threads)
 
-        Returns
-        -------
-        self : object
+    def score_with(self, terms):
+        """The score after one more round."""
+        self.add(terms)
+        return self._judge(self._to_scores(self._outputs))
 
-        Raises
-        ------
-        ValueError
-            If an argument is invalid, or no query has two rows of different grades.
-        """
-        return self._fit(
-            X,
-            y,
-            groups,
-            query_weight,
-            (X_val, y_val, groups_val),
-            preferences=preferences,
-            preference_weight=preference_weight,
-        )
+
+def zero_scores(n_outputs, n_samples):
+    """Scores to start from, one row for each output where there is more than one."""
+    return np.zeros(n_samples if n_outputs == 1 else (n_outputs, n_samples))
+
+
+def add_terms(scores, terms, binned, n_threads):
+    """Add the terms of a round to the scores of a BinnedMatrix's rows.
+
+    With several outputs, there is one term for each in turn.
+    """
+    outputs = np.atleast_2d(scores)
+    for j, (coefficient, weak) in enumerate(terms):
+        outputs[j % len(outputs)] += coefficient * weak.apply(binned, n_threads)

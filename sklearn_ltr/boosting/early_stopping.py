@@ -1,0 +1,151 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What judges the rounds or iterations of a ranker, and stops them."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.queries import split_queries
+from sklearn_ltr.validation import check_positive
+
+
+class EarlyStopping:
+    """Keeps account of a ranker's rounds, and stops them by their scores on validation queries.
+
+    Goes by the ranker's parameters `early_stopping`, `scoring`, `validation_fraction`,
+    `n_iter_no_change` and `tol`, and keeps its attributes ``n_iter_``, ``best_iteration_``,
+    ``train_loss_`` and ``validation_score_``.
+
+    Parameters
+    ----------
+    ranker : BaseRanker
+    """
+
+    def __init__(self, ranker):
+        self._ranker = ranker
+
+    def check_params(self):
+        """Raise TypeError or ValueError for an invalid parameter."""
+        ranker = self._ranker
+        check_positive(ranker.validation_fraction, "validation_fraction", maximum=1)
+        check_scalar(ranker.n_iter_no_change, "n_iter_no_change", Integral, min_val=1)
+        check_positive(ranker.tol, "tol", zero=True)
+        self.metric()
+
+    def metric(self):
+        """The metric that `scoring` names or holds."""
+        scoring = self._ranker.scoring
+        return get_metric(getattr(scoring, "metric", scoring))
+
+    def start(self):
+        """Begin to count."""
+        vars(self._ranker).update(
+            n_iter_=0, best_iteration_=0, train_loss_=np.empty(0), validation_score_=np.empty(0)
+        )
+
+    def hold_out(self, data, X_val, y_val, groups_val):
+        """Part the queries to learn from and those to judge by.
+
+        Parameters
+        ----------
+        data : RankingData
+            Its seed chooses queries.
+        X_val, y_val, groups_val : array-likes or None
+            Judge by these if they are given, otherwise with `early_stopping` by a share of the
+            queries.
+
+        Returns
+        -------
+        data : RankingData
+        held_out : RankingData or None
+        """
+        ranker, held_out = self._ranker, None
+        if X_val is not None or y_val is not None:
+            held_out = ranker._validate_validation_data(X_val, y_val, groups_val)
+        elif ranker.early_stopping and np.isnan(data.y).all():
+            raise ValueError(
+                "Early stopping with `preferences` needs grades to judge by: give `X_val`, `y_val` "
+                "and `groups_val`."
+            )
+        elif ranker.early_stopping:
+            mask = split_queries(data.informative, ranker.validation_fraction, data.random_seed)
+            held_out, data = data.select(mask), data.select(~mask)
+        if held_out is not None:
+            held_out = held_out.labelled().in_given_order()
+        return data, held_out
+
+    def record(self, loss, score, **found):
+        """Keep a round.
+
+        Parameters
+        ----------
+        loss : float
+        score : float or None
+            The validation score, if there are validation rows.
+        **found
+            Attributes to set besides.
+        """
+        ranker = self._ranker
+        scores, best = ranker.validation_score_, ranker.n_iter_ + 1
+        if score is not None:
+            scores = np.append(scores, score)
+            if ranker.early_stopping:
+                best = int(np.argmax(scores)) + 1
+        # All at once: an interrupt comes before or after, and finds whole rounds.
+        vars(ranker).update(
+            found,
+            n_iter_=ranker.n_iter_ + 1,
+            best_iteration_=best,
+            train_loss_=np.append(ranker.train_loss_, loss),
+            validation_score_=scores,
+        )
+
+    def progress(self, n_rounds):
+        """What to print after a round."""
+        ranker = self._ranker
+        message = f"[{ranker.n_iter_}/{n_rounds}] loss {ranker.train_loss_[-1]:.6g}"
+        if len(ranker.validation_score_):
+            message += f", validation {ranker.validation_score_[-1]:.6g}"
+        return message
+
+    def should_stop(self):
+        """Whether the last `n_iter_no_change` rounds brought no better validation score."""
+        ranker = self._ranker
+        scores, patience = ranker.validation_score_, ranker.n_iter_no_change
+        if not ranker.early_stopping or len(scores) <= patience:
+            return False
+        return scores[-patience:].max() <= scores[:-patience].max() + ranker.tol
+
+
+class Judge:
+    """Scores rankings of validation queries.
+
+    Parameters
+    ----------
+    data : RankingData
+    metric : Metric
+
+    Raises
+    ------
+    ValueError
+        If the metric does not take the grades, or is undefined on every query.
+    """
+
+    def __init__(self, data, metric):
+        self._data = data
+        self._metric = metric
+        metric.check_grades(data.y)
+        # Not their mean, which warns: the filters of warnings are shared by all threads.
+        if np.isnan(metric.of_queries(data, np.zeros(data.n_samples))).all():
+            raise ValueError(
+                f"{metric!r} is undefined on every validation query, so that it cannot judge a "
+                "round; give validation queries with relevant rows."
+            )
+
+    def __call__(self, scores):
+        """The metric's mean over the queries at `scores` (n_samples,): float."""
+        data = self._data
+        return self._metric.on_groups(data.y, scores, data.offsets, data.query_weight)

@@ -1,0 +1,131 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ``fit`` takes besides, where a ranker learns from pairs, and where from single rows.
+
+Mixed in before `BoostedRanker`.
+"""
+
+import numpy as np
+
+from sklearn_ltr.boosting.driver import with_callbacks
+
+
+class FitPairsMixin:
+    """``fit`` of boosted rankers that learn from preference pairs, of grades or given."""
+
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+        preferences=None,
+        preference_weight=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN marks a missing value.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better. None with `preferences`.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns; with `preferences` it takes rows that preferences connect as a query.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        preferences : array-like of shape (n_pairs, 2), integer, default=None
+            In the place of grades: row of the winner and row of the loser, both of one query, as
+            clicks or comparisons tell. Pairs may repeat and contradict each other. All are at the
+            same distance, 1. Row numbers do not survive the cutting of folds, so that searches
+            cannot carry them.
+        preference_weight : array-like of shape (n_pairs,), default=None
+            Weight of each preference, not negative.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or no query has two rows of different grades.
+        """
+        return self._fit(
+            X,
+            y,
+            groups,
+            query_weight,
+            (X_val, y_val, groups_val),
+            preferences=preferences,
+            preference_weight=preference_weight,
+        )
+
+
+class FitRowsMixin:
+    """``fit`` of boosted rankers that learn from the grade of each row by itself."""
+
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        sample_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN marks a missing value.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. The loss takes each row by itself;
+            queries are what is held out and sampled, and what scores are formed over. None takes
+            all rows as one query, and warns.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row, not negative: a row of weight w is as good as w rows, in the loss,
+            in `min_samples_leaf` and in the quantiles that bins are formed by. With `query_weight`,
+            the loss has their product.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid.
+        """
+        return self._fit(
+            X, y, groups, query_weight, (X_val, y_val, groups_val), sample_weight=sample_weight
+        )
+
+    def _learnable(self, data):
+        """Every row, alone in its query or not."""
+        return np.ones(data.n_queries, dtype=bool)

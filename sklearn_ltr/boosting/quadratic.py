@@ -1,0 +1,63 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The general boosting method of the QBRank paper (its section 2).
+
+A risk R of the scores h of all training rows is replaced, in each round, by a quadratic upper bound
+
+.. math:: R(h + g) \le R(h) + \nabla R(h)^T g + \frac{1}{2} g^T W g
+
+with a diagonal W (equation 6). Completing the square, the bound is least where g fits the targets
+:math:`-\nabla R / W` with the weights W by least squares, so that any regressor can fit it.
+"""
+
+import numpy as np
+
+
+def quadratic_rounds(ranker, train, R):
+    """Algorithm 1 of the paper: greedy boosting by quadratic approximation.
+
+    Parameters
+    ----------
+    ranker : TreeBoosting
+        Gives the weak learner, the rows of each round, and `learning_rate`.
+    train : Training
+    R : BoundLoss
+
+    Yields
+    ------
+    terms : list of (float, weak ranker)
+    """
+    A, eta, h = ranker._learner(train), ranker.learning_rate, train.scores
+    terms = []
+    if train.round == 0 and (h_0 := R.start()):
+        terms = [(1.0, A.constant(h_0))]
+        h += h_0
+    R.update(h, train.round)
+    for k in train.rounds():
+        targets, weights, rows = R.training_set()
+        rows = _rows_of_round(ranker._sample(train), rows)
+        g_k = None
+        if (targets if rows is None else targets[rows]).any():
+            g_k, g = A.fit(targets, weights, rows)
+        s_k = 0.0 if g_k is None else float(R.step(h, g))
+        if s_k:
+            h += eta * s_k * g
+            terms.append((eta * s_k, g_k))
+        elif not terms and not ranker._draws():
+            return
+        R.update(h, k + 1)
+        train.loss = R.loss
+        if not np.isfinite(train.loss):
+            raise ValueError(
+                f"The training loss is {train.loss} after round {k + 1}: scores have become too "
+                "large. Use a smaller learning_rate, or look for extreme values."
+            )
+        yield terms
+        terms = []
+
+
+def _rows_of_round(sample, mask):
+    """Numbers of the rows to fit; None: all."""
+    if mask is None or mask.all():
+        return sample
+    return np.flatnonzero(mask) if sample is None else sample[mask[sample]]

@@ -1,0 +1,115 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What boosted rankers that grow trees have in common."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_scalar, get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from sklearn_ltr.binning import Binner, Unbinned
+from sklearn_ltr.boosting.driver import BoostedRanker
+from sklearn_ltr.validation import check_choice, check_positive
+from sklearn_ltr.weak.learners import FEATURES, RegressorLearner, TreeLearner
+from sklearn_ltr.weak.tree import TreeGrower
+
+BINNINGS = ("quantile", "adaptive")
+
+# What is drawn in a round: the key of its seed. Keys from FEATURES on are one for each output.
+ROWS = 0
+
+
+class TreeBoosting(BoostedRanker):
+    """Base class of rankers that boost regression trees; holds the parameters that shape them.
+
+    Where a subclass has a parameter `estimator`, a regressor in it takes the place of the trees.
+    """
+
+    estimator = None  # of rankers that know trees only
+
+    @property
+    def n_splits_(self):
+        """Number of splits on each feature: ndarray of shape (`n_features_in_`,), dtype intp."""
+        check_is_fitted(self)
+        return self.model_.first(self.best_iteration_).importances()[1]
+
+    def _grower(self, train):
+        return TreeGrower(
+            train.binned,
+            train.data.n_threads,
+            max_leaf_nodes=self.max_leaf_nodes,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            l2_regularization=self.l2_regularization,
+            max_features=self.max_features,
+            monotonic_cst=self.monotonic_cst,
+        )
+
+    def _learner(self, train):
+        """The weak learner of least squares: trees, or the regressor given."""
+        if self.estimator is None:
+            return TreeLearner(self._grower(train), train)
+        return RegressorLearner(self.estimator, train)
+
+    def _sample(self, train):
+        """The rows to grow this round's trees on; None for all."""
+        if self.subsample == 1:
+            return None
+        return train.data.sample_queries(self.subsample, train.seed(ROWS))
+
+    def _tree_seed(self, train, output=0):
+        """What draws the features of this round's tree for an output."""
+        return train.seed(FEATURES + output) if self.max_features < 1 else 0
+
+    def _draws(self):
+        """Whether a round is random, so that one without a split says nothing of the next."""
+        return self.subsample < 1 or (self.estimator is None and self.max_features < 1)
+
+    def _make_binner(self):
+        return Binner(self.max_bins, self.binning) if self.estimator is None else Unbinned()
+
+    @property
+    def _allow_nan(self):
+        return self.estimator is None or get_tags(self.estimator).input_tags.allow_nan
+
+    @property
+    def _allow_sparse(self):
+        return self.estimator is None or get_tags(self.estimator).input_tags.sparse
+
+    def _check_params(self):
+        super()._check_params()
+        check_scalar(self.max_leaf_nodes, "max_leaf_nodes", Integral, min_val=2)
+        if self.max_depth is not None:
+            check_scalar(self.max_depth, "max_depth", Integral, min_val=1)
+        check_scalar(self.min_samples_leaf, "min_samples_leaf", Integral, min_val=1)
+        check_positive(self.l2_regularization, "l2_regularization", zero=True)
+        for name in ("max_features", "subsample"):
+            if getattr(self, name) != 1:
+                check_positive(getattr(self, name), name, maximum=1)
+        check_choice(self.binning, "binning", BINNINGS)
+        if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ValueError(
+                f"`estimator` must be a regressor whose `fit` takes `sample_weight`; got "
+                f"{self.estimator!r}."
+            )
+
+    def _restart(self, data):
+        self._check_monotonic_cst()
+        super()._restart(data)
+
+    def _check_continuation(self):
+        self._check_monotonic_cst()
+        super()._check_continuation()
+
+    def _check_monotonic_cst(self):
+        if self.monotonic_cst is None:
+            return
+        cst = np.asarray(self.monotonic_cst)
+        if cst.shape != (self.n_features_in_,):
+            raise ValueError(
+                f"`monotonic_cst` must have one entry for each of the {self.n_features_in_} "
+                f"features; got shape {cst.shape}."
+            )
+        if not np.isin(cst, [-1, 0, 1]).all():
+            raise ValueError(f"`monotonic_cst` must hold -1, 0 and 1 only; got {cst.tolist()}.")

@@ -1,0 +1,205 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exponential loss of preference pairs: MPBoost's and RankBoost's."""
+
+import numpy as np
+
+from sklearn_ltr._kernels import _pairwise
+from sklearn_ltr.losses.base import BoundLoss, Loss
+from sklearn_ltr.losses.pair_sums import Crossing, PairSweep
+from sklearn_ltr.pairs import GradedPairs
+
+# Pairs whose distances are computed together, to bound what the computation takes.
+PAIRS_AT_ONCE = 2**20
+
+
+class ExponentialPairs(Loss):
+    r"""Exponential loss of preference pairs with directed distances as labels.
+
+    .. math:: J(F) = \sum_{(i, j)} v_q\, e^{-d_{ij} (F_i - F_j)}
+
+    over pairs with row i preferred to row j, :math:`v_q` the weight of their query (equation 10 of
+    the MPBoost paper).
+
+    Parameters
+    ----------
+    distance : callable
+        Takes arrays of higher and lower grades, returns positive distances.
+    squared : bool
+        Weigh the crossing pairs of `degree` and `sweep` by the squared distance, as the curvature
+        of the loss does, or by 1, as the MPBoost paper does.
+    """
+
+    # No "value": it may be beyond the range of numbers, and only its logarithm is at hand.
+    abilities = frozenset({"gradient", "stumps"})
+
+    def __init__(self, distance, squared):
+        self.distance = distance
+        self.squared = squared
+
+    def bind(self, data, weight=None):
+        """The loss of the pairs of some rows: BoundExponentialPairs."""
+        kind = _OfGrades if isinstance(data.pairs, GradedPairs) else _Listed
+        return kind(self, data, data.query_weight if weight is None else weight)
+
+
+class BoundExponentialPairs(BoundLoss):
+    """`ExponentialPairs` of some rows.
+
+    Attributes
+    ----------
+    n_pairs : int
+    max_distance, min_distance : float
+        Largest and smallest label of a pair.
+    squared : bool
+    log_loss : float
+        Logarithm of J at the scores of the last `update`, over J where all scores are 0.
+    total : float
+        Sum of the pair weights. All sums over pairs share one scale, ``exp(log_scale)``.
+    log_scale : float
+    gradient : ndarray of shape (n_samples,)
+        Minus the weighted distances of a row to those that it beats, plus those to its winners.
+    degree : ndarray of shape (n_samples,)
+        Weights of a row's pairs, summed; times the squared distance if `squared`, and then the
+        diagonal of the Hessian.
+    """
+
+    total = None  # an attribute here
+
+    def _prepare(self, loss):
+        data, self.squared = self.data, loss.squared
+        self.pairs, self.n_pairs = data.pairs, data.pairs.n_pairs
+        self._log_weight = np.log(self.weight)
+        self._label(loss.distance)
+        self.max_distance = data.largest(self._labels)
+        self.min_distance = data.smallest(self._labels)
+        self.gradient, self.degree = np.empty((2, data.n_samples))
+        self._sums = np.empty(data.n_queries)
+        self._log_start = 0.0
+        self.update(np.zeros(data.n_samples))
+        self._log_start = self.log_loss
+
+    @property
+    def loss(self):
+        """J over J where all scores are 0, infinite where it is beyond the range of numbers."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_loss)
+
+    def update(self, scores, round=0):
+        """Recompute the weights at `scores` (n_samples,)."""
+        self._update(scores)
+        self.total = self.data.sum(self._sums)
+        self.log_loss = self.log_scale + np.log(self.total) - self._log_start
+
+    def crossing(self, above):
+        """Weights of the pairs that a split separates, by distance.
+
+        Parameters
+        ----------
+        above : ndarray of shape (n_samples,), dtype bool, contiguous
+
+        Returns
+        -------
+        crossing : Crossing
+        """
+        raise NotImplementedError
+
+    def sweep(self, features, codes, order, delta):
+        """Change of the crossing weight (see `degree`) at each bin of some features.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n_swept, 4), dtype intp
+            Feature, its first row in `delta`, its number of bins, and 2 if it has missing values,
+            else 1.
+        codes : ndarray
+            Codes of a BinnedMatrix.
+        order : ndarray of shape (n_features, n_samples)
+            Positions of each query's rows by ascending code.
+        delta : ndarray of shape (n_bins_total, 2), dtype float64
+            Added to; missing values below in the first column, above in the second.
+        """
+        raise NotImplementedError
+
+
+class _OfGrades(BoundExponentialPairs):
+    """Of implicit pairs: every sum over pairs in O(rows x grades)."""
+
+    def _label(self, distance):
+        data, pairs = self.data, self.pairs
+        n_grades = len(pairs.grades)
+        a, b = self._halves = np.tril_indices(n_grades, -1)
+        # Only grades that meet in a query are at a distance; that of others meets no weight.
+        present = np.zeros((data.n_queries, n_grades))
+        present[data.queries.query_of_row(), pairs.grade] = 1
+        meet = (present.T @ present)[a, b] > 0
+        self._labels = distance(pairs.grades[a[meet]], pairs.grades[b[meet]])
+        distances = np.full(len(a), self._labels.max())
+        distances[meet] = self._labels
+        self._distance = np.zeros((n_grades, n_grades))
+        self._distance[a, b] = self._distance[b, a] = distances
+        # Each E carries `scale`, so that a product of two carries its square; `signed` and `unit`
+        # turn such a product into the signed distance and into the plain weight.
+        scale = self._distance if self.squared else np.ones_like(self._distance)
+        plain = np.zeros_like(scale)
+        plain[a, b] = plain[b, a] = 1 / scale[a, b] ** 2
+        signed = plain * self._distance
+        signed[b, a] *= -1
+        self._factors = np.stack([scale, signed, plain])
+        self._buffer = np.empty((data.n_threads, n_grades * (n_grades + 2)))
+        self._E = np.empty((data.n_samples, n_grades))
+
+    def _update(self, scores):
+        rows = scores, self.pairs.grade, self.data.offsets, self._distance
+        self.log_scale = _pairwise.largest_log_weight(*rows, self._log_weight, self._buffer)
+        shift = 0.5 * (self._log_weight - self.log_scale)
+        out = self._E, self.gradient, self.degree, self._sums
+        _pairwise.graded_sums(*rows, self._factors, shift, self._buffer, *out)
+
+    def crossing(self, above):
+        crossing, scratch = np.zeros_like(self._distance), np.empty((2, *self._distance.shape))
+        rows = above.view(np.uint8), self.pairs.grade, self.data.offsets, self._E
+        _pairwise.graded_crossing(*rows, scratch, crossing)
+        crossing *= self._factors[2]
+        a, b = self._halves
+        return Crossing(self._distance[a, b], crossing[a, b], crossing[b, a])
+
+    def sweep(self, features, codes, order, delta):
+        rows = self.data.offsets, self.pairs.grade, self._E, self.degree
+        _pairwise.graded_sweep(features, codes, order, *rows, self._buffer, delta)
+
+
+class _Listed(BoundExponentialPairs):
+    """Of listed pairs."""
+
+    def _label(self, distance):
+        pairs = self.pairs
+        self._labels = np.ones(pairs.n_pairs)  # of given preferences
+        for first in range(0, pairs.n_pairs if pairs.y is not None else 0, PAIRS_AT_ONCE):
+            part = slice(first, first + PAIRS_AT_ONCE)
+            self._labels[part] = distance(pairs.y[pairs.winner[part]], pairs.y[pairs.loser[part]])
+        self._log_pair_weight = np.log(pairs.weight) if pairs.weight is not None else np.empty(0)
+        self._weight = np.empty(pairs.n_pairs)  # times the squared distance if `squared`
+        self._sweep = PairSweep(pairs, self.data.n_threads)
+
+    def _update(self, scores):
+        pairs, n_threads = self.pairs, self.data.n_threads
+        rows = pairs.winner, pairs.loser, self._labels, pairs.pair_offsets
+        weights = self._log_weight, self._log_pair_weight
+        _pairwise.listed_log_weights(scores, rows, *weights, self._weight, self._sums, n_threads)
+        self.log_scale = self.data.largest(self._sums)
+        out = self._weight, self.gradient, self.degree, self._sums
+        scale = self.log_scale, self.squared
+        _pairwise.listed_sums(rows, pairs.offsets, *scale, *out, n_threads)
+
+    def crossing(self, above):
+        agrees = above[self.pairs.winner]
+        crosses = np.flatnonzero(agrees != above[self.pairs.loser])
+        agrees = agrees[crosses]
+        distance, weight = self._labels[crosses], self._weight[crosses]
+        if self.squared:
+            weight /= distance**2
+        return Crossing(distance, weight * agrees, weight * ~agrees)
+
+    def sweep(self, features, codes, order, delta):
+        self._sweep(self._weight, self.degree, features, codes, order, delta)

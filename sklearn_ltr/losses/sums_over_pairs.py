@@ -1,0 +1,67 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums over all pairs of rows of a query with different grades, pair by pair."""
+
+import numpy as np
+
+from sklearn_ltr._kernels import _pair_losses
+
+# The order of `Term` in _pair_losses.pyx.
+TERMS = ("logistic curvature", "fidelity", "fidelity slope")
+
+
+class SumsOverPairs:
+    """Sums of functions of score differences, in time in proportion to the number of pairs.
+
+    Parameters
+    ----------
+    data : RankingData
+    """
+
+    def __init__(self, data):
+        groups = data.grade_groups
+        # The rows by query and ascending grade, and where the rows of lower grade than each end.
+        self._order, self._lower = groups.order, groups.first[groups.group[groups.order]]
+        self._data = data
+
+    def of_term(self, term, scores, sign, roots=(1.0, 0.0)):
+        """Sums of a term over the pairs of each row.
+
+        Parameters
+        ----------
+        term : str
+            One of `TERMS`.
+        scores : ndarray of shape (n_samples,), dtype float64
+        sign : {-1, 0, 1}
+            What a term is multiplied with in the sum of the row of the lower grade.
+        roots : tuple of float
+            Square roots of the fidelity's target probability and of what it lacks to 1.
+
+        Returns
+        -------
+        sums : ndarray of shape (n_samples,)
+        """
+        sums = np.zeros(len(scores))
+        rows = scores[self._order], self._lower, self._data.offsets
+        _pair_losses.pair_sums(TERMS.index(term), *rows, *roots, sign, self._data.n_threads, sums)
+        return self._in_rows_order(sums)
+
+    def logistic(self, scores):
+        """Logistic loss of the pairs of each query, and its derivatives, at once.
+
+        Returns
+        -------
+        value : ndarray of shape (n_queries,)
+            To an absolute error of about 1e-16 a pair.
+        gradient : ndarray of shape (n_samples,)
+        """
+        data, value, gradient = self._data, np.empty(self._data.n_queries), np.zeros(len(scores))
+        _pair_losses.logistic_sums(
+            scores[self._order], self._lower, data.offsets, data.n_threads, value, gradient
+        )
+        return value, self._in_rows_order(gradient)
+
+    def _in_rows_order(self, by_grade):
+        values = np.empty_like(by_grade)
+        values[self._order] = by_grade
+        return values

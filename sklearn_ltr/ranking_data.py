@@ -1,0 +1,261 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows that a ranker learns from or is judged by, grouped by query."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_ltr import reduction
+from sklearn_ltr.pairs import Preferences, given_pairs, preference_pairs
+from sklearn_ltr.queries import QueryGroups
+
+
+class GradeGroups(NamedTuple):
+    """Rows of one query and one grade; a row without a grade is a group by itself.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,)
+        The rows by query, and by ascending grade within it, those without a grade last.
+    first : ndarray of shape (n_groups,)
+        Position in `order` of the first row of each group.
+    group : ndarray of shape (n_samples,)
+        Number of each row's group.
+    """
+
+    order: np.ndarray
+    first: np.ndarray
+    group: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class RankingData:
+    """Rows by query, in canonical order, with all that is known of them. It never changes.
+
+    Losses, searches and judges take it whole. What follows from it, such as pairs, is computed
+    once. A sum over its rows or queries is asked of it, and of nothing else.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,), dtype float64
+        Grades; NaN at rows without one, of which preferences may be given.
+    queries : QueryGroups
+        ``queries.order`` says which rows of `X` these are.
+    query_weight : ndarray of shape (n_queries,), dtype float64, positive
+        As given.
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features), default=None
+        The caller's rows, possibly converted, in the caller's order.
+    sample_weight : ndarray of shape (n_samples,), dtype float64, positive, default=None
+        How many rows each row stands for; None is 1.
+    preferences : Preferences, default=None
+        Given in the place of pairs of grades.
+    n_threads : int, default=1
+    random_seed : int, default=0
+    mean_weight : float, default=None
+        What weights of queries are relative to; None is their mean. Of a batch it is the mean of
+        the whole.
+    """
+
+    y: np.ndarray
+    queries: QueryGroups
+    query_weight: np.ndarray
+    X: object = None
+    sample_weight: np.ndarray | None = None
+    preferences: Preferences | None = None
+    n_threads: int = 1
+    random_seed: int = 0
+    mean_weight: float | None = None
+
+    @classmethod
+    def of(cls, y, offsets, query_weight=None, **others):
+        """The data of grades that are grouped by query already.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,), dtype float64
+        offsets : ndarray of shape (n_queries + 1,), dtype intp
+            Rows ``offsets[q]:offsets[q + 1]``, at least one, belong to query q.
+        query_weight : ndarray of shape (n_queries,), dtype float64, positive, default=None
+            None is 1.
+        **others
+            The other fields.
+        """
+        n_queries = len(offsets) - 1
+        offsets = np.asarray(offsets, dtype=np.intp)
+        queries = QueryGroups(np.arange(len(y)), offsets, np.arange(n_queries))
+        query_weight = np.ones(n_queries) if query_weight is None else query_weight
+        return cls(y, queries, query_weight, **others)
+
+    @property
+    def offsets(self):
+        """Rows ``offsets[q]:offsets[q + 1]`` belong to query q: ndarray (n_queries + 1,)."""
+        return self.queries.offsets
+
+    @property
+    def n_samples(self):
+        return len(self.y)
+
+    @property
+    def n_queries(self):
+        return len(self.query_weight)
+
+    @cached_property
+    def v(self):
+        """Weight of each query over the mean weight: ndarray of shape (n_queries,)."""
+        mean = self.mean_weight
+        return self.query_weight / (reduction.mean(self.query_weight) if mean is None else mean)
+
+    @cached_property
+    def row_weight(self):
+        """Weight of each row by itself: its query's, over the mean of all, times its own.
+
+        ndarray of shape (n_samples,), dtype float64; None where all are 1.
+        """
+        if (self.query_weight == self.query_weight[0]).all():
+            return self.sample_weight
+        weight = self.per_row(self.query_weight)
+        weight /= reduction.mean(weight, self.sample_weight)
+        return weight if self.sample_weight is None else weight * self.sample_weight
+
+    @cached_property
+    def informative(self):
+        """Which queries have two rows of different grades: ndarray of shape (n_queries,)."""
+        starts = self.offsets[:-1]
+        return np.fmin.reduceat(self.y, starts) < np.fmax.reduceat(self.y, starts)
+
+    @cached_property
+    def with_pairs(self):
+        """Which queries have a preference pair, of grades or given: ndarray (n_queries,)."""
+        if self.preferences is None:
+            return self.informative
+        query = np.full(self.preferences.n_samples, self.n_queries)
+        query[self.queries.order] = self.queries.query_of_row()
+        counts = np.bincount(query[self.preferences.winner], minlength=self.n_queries + 1)
+        return counts[:-1] > 0
+
+    @cached_property
+    def pairs(self):
+        """Preference pairs, of grades or as given: GradedPairs or ExplicitPairs."""
+        return preference_pairs(self) if self.preferences is None else given_pairs(self)
+
+    @cached_property
+    def grade_groups(self):
+        """The rows of each query by grade: GradeGroups."""
+        y, query = self.y, self.queries.query_of_row()
+        order = np.lexsort((y, query))
+        ordered = y[order]
+        begins = np.ones(len(y), dtype=bool)
+        begins[1:] = (ordered[1:] != ordered[:-1]) | (query[1:] != query[:-1])
+        group = np.empty(len(y), dtype=np.intp)
+        group[order] = np.cumsum(begins) - 1
+        return GradeGroups(order, np.flatnonzero(begins), group)
+
+    @cached_property
+    def degree(self):
+        """Number of rows of its query that have another grade: ndarray (n_samples,), float64."""
+        graded, group = ~np.isnan(self.y), self.grade_groups.group
+        in_query = self.per_row(np.add.reduceat(graded, self.offsets[:-1], dtype=np.int64))
+        return np.where(graded, in_query - np.bincount(group)[group], 0).astype(np.float64)
+
+    @cached_property
+    def n_pairs(self):
+        """Number of pairs of rows of different grades: ndarray of shape (n_queries,), float64."""
+        return np.add.reduceat(self.degree, self.offsets[:-1]) / 2
+
+    def per_row(self, of_query):
+        """One number for each query (n_queries,) as one for each of its rows (n_samples,)."""
+        return np.repeat(of_query, self.queries.sizes)
+
+    def rows(self):
+        """The rows of `X` in the order of `y`."""
+        return self.X[self.queries.order]
+
+    def seed(self, round, *key):
+        """A seed of 64 bits for something that is drawn in a round.
+
+        Parameters
+        ----------
+        round : int
+            From 0; the same in one fit and in a fit that a warm start goes on with.
+        *key : int
+            What is drawn.
+        """
+        sequence = np.random.SeedSequence([self.random_seed, round, *key])
+        return int(sequence.generate_state(1, np.uint64)[0])
+
+    def sample_queries(self, share, seed):
+        """Rows of a random share of the queries, at least one, ascending.
+
+        Parameters
+        ----------
+        share : float in (0, 1]
+        seed : int
+        """
+        size = max(1, round(share * self.n_queries))
+        chosen = np.zeros(self.n_queries, dtype=bool)
+        chosen[np.random.default_rng(seed).permutation(self.n_queries)[:size]] = True
+        return np.flatnonzero(self.per_row(chosen))
+
+    def select(self, mask):
+        """The data of the queries where `mask` (n_queries,) is true."""
+        queries, positions = self.queries.select(mask)
+        return replace(
+            self,
+            y=self.y[positions],
+            queries=queries,
+            query_weight=self.query_weight[mask],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[positions],
+        )
+
+    def batch(self, mask):
+        """The same, as a part of these data: weights stay relative to the mean of all queries."""
+        mean = reduction.mean(self.query_weight) if self.mean_weight is None else self.mean_weight
+        return replace(self.select(mask), mean_weight=mean)
+
+    def labelled(self):
+        """The data of the rows that have a grade, without preferences."""
+        mask = ~np.isnan(self.y)
+        any_left = np.logical_or.reduceat(mask, self.offsets[:-1])
+        return replace(
+            self,
+            y=self.y[mask],
+            queries=self.queries.keep_rows(mask),
+            query_weight=self.query_weight[any_left],
+            preferences=None,
+        )
+
+    def in_given_order(self):
+        """The same queries, the rows of each in the caller's order, which some tie rules go by."""
+        queries = self.queries
+        positions = np.lexsort((queries.order, queries.query_of_row()))
+        queries = QueryGroups(queries.order[positions], queries.offsets, queries.ids)
+        return replace(self, y=self.y[positions], queries=queries)
+
+    # Sums and extremes over all rows, or all queries; see `reduction`.
+
+    def sum(self, values):
+        """Sum of one number for each row or query."""
+        return reduction.total(values)
+
+    def dot(self, a, b):
+        """Sum of products of two numbers for each row or query."""
+        return reduction.dot(a, b)
+
+    def mean(self, values, weights=None):
+        """Mean of one number for each row or query."""
+        return reduction.mean(values, weights)
+
+    def largest(self, values):
+        """The largest of one number for each row or query."""
+        return reduction.largest(values)
+
+    def merged(self, partial):
+        """Sums formed over rows, such as by a matrix product, as sums over all rows."""
+        return reduction.merged(partial)
+
+    def smallest(self, values):
+        """The smallest of one number for each row or query."""
+        return reduction.smallest(values)
