@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from strategies import examples
 
-from sklearn_ltr.boosting import additive as module
-from sklearn_ltr.boosting.additive import AdditiveModel, StepFunctions
+from sklearn_ltr.boosting.additive import AdditiveModel
+from sklearn_ltr.weak import step_functions as module
+from sklearn_ltr.weak.step_functions import StepFunctions
 from sklearn_ltr.weak.stump import Stump
 
 values = st.sampled_from([-2.0, -1.0, -0.0, 0.0, 0.5, np.nextafter(0.5, 1), 3.0, np.inf, np.nan])

@@ -21,6 +21,7 @@ LAYERS = {
     "columns": 1,
     "labels": 1,
     "ranking": 1,
+    "schema": 1,
     "binning": 1,
     "preprocessing": 1,
     "datasets": 1,

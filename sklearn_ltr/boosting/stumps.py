@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
 from sklearn_ltr.columns import column_number
+from sklearn_ltr.weak.stump import Stump
 
 
 class StumpBoosting(FitPairsMixin, BoostedRanker):
@@ -15,6 +16,8 @@ class StumpBoosting(FitPairsMixin, BoostedRanker):
     Each stump looks at a single feature, so that the score is a sum of step functions of one
     feature each, which can be shown as they are.
     """
+
+    _weak = Stump  # what its terms are of, where they are stored
 
     def contributions(self, X):
         """What each feature adds to the scores.

@@ -12,7 +12,7 @@ from sklearn_ltr.binning import Binner, Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.validation import check_choice, check_positive
 from sklearn_ltr.weak.learners import FEATURES, RegressorLearner, TreeLearner
-from sklearn_ltr.weak.tree import TreeGrower
+from sklearn_ltr.weak.tree import Tree, TreeGrower
 
 BINNINGS = ("quantile", "adaptive")
 
@@ -27,6 +27,7 @@ class TreeBoosting(BoostedRanker):
     """
 
     estimator = None  # of rankers that know trees only
+    _weak = Tree  # what its terms are of, where they are stored
 
     @property
     def n_splits_(self):

@@ -10,14 +10,10 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ltr import losses, rankers
+from sklearn_ltr import losses, rankers, schema
 from sklearn_ltr.binning import MAX_BINS
 from sklearn_ltr.boosting.additive import AdditiveModel
-from sklearn_ltr.boosting.stumps import StumpBoosting
-from sklearn_ltr.export import schema
 from sklearn_ltr.rankers.mcrank import MAX_LEVELS
-from sklearn_ltr.weak.stump import Stump
-from sklearn_ltr.weak.tree import Tree
 
 FORMAT, FORMAT_VERSION = "sklearn_ltr", 1
 
@@ -38,13 +34,8 @@ RANKERS = {
 }
 LOSSES = {name: getattr(losses, name) for name in losses.__all__}
 
-# Values and coefficients of a loaded ranker are at most this, and gains its square, so that no sum
-# or difference of scores overflows.
-LARGEST = 2.0**500
-
-# The arrays of a weak ranker that are stored. Its threshold is that of its bin.
-STUMP = ("feature", "bin", "missing_above", "gain", "value")
-TREE = ("feature", "bin", "missing_right", "left", "gain", "value")
+# What a term stores beside its weak ranker.
+TERM = {"coefficient": partial(schema.number, largest=schema.LARGEST)}
 
 
 def _n_jobs(value, path):
@@ -82,7 +73,7 @@ ATTRIBUTES = {
 }
 MCRANK_ATTRIBUTES = dict.fromkeys(
     ("levels_", "_cuts", "_values"),
-    partial(schema.floats, largest=LARGEST, ascending=True, most=MAX_LEVELS),
+    partial(schema.floats, largest=schema.LARGEST, ascending=True, most=MAX_LEVELS),
 )
 OPTIONAL = ("grades_", "feature_names_in_")
 
@@ -149,7 +140,10 @@ def to_dict(ranker):
             if hasattr(ranker, name)
         },
         "bins": [thresholds.tolist() for thresholds in ranker._binner.thresholds_],
-        "rounds": [[_plain_term(*term) for term in terms] for terms in ranker.model_.rounds],
+        "rounds": [
+            [{"coefficient": float(c)} | weak.to_plain() for c, weak in terms]
+            for terms in ranker.model_.rounds
+        ],
     }
     from_dict(data)  # what cannot be loaded is an error now, and not when it is needed
     return data
@@ -210,12 +204,11 @@ def from_dict(data):
     schema.require(len(bins) > 0, "bins", "not be empty")
     ranker = _build(R, file["params"], len(bins))
     _set_attributes(ranker, file["attributes"], bins, len(file["rounds"]))
-    n_outputs, read = ranker._n_outputs(), _stump if issubclass(R, StumpBoosting) else _tree
-    rounds = []
+    n_outputs, rounds = ranker._n_outputs(), []
     for t, terms in enumerate(file["rounds"]):
         path = f"rounds[{t}]"
         schema.require(n_outputs == 1 or len(terms) == n_outputs, path, f"have {n_outputs} trees")
-        rounds.append([read(bins, term, f"{path}[{j}]") for j, term in enumerate(terms)])
+        rounds.append([_term(R._weak, term, f"{path}[{j}]", bins) for j, term in enumerate(terms)])
     ranker.model_ = AdditiveModel(len(bins), rounds, n_outputs, R._averaged)
     ranker._predictor = ranker.model_.first(ranker.best_iteration_).collapse()
     return ranker
@@ -264,15 +257,6 @@ def _plain(value):
     return [x if math.isfinite(x) else repr(x) for x in value.tolist()]
 
 
-def _plain_term(coefficient, weak):
-    names = STUMP if isinstance(weak, Stump) else TREE
-    fields = {name: getattr(weak, name) for name in names}
-    return {"coefficient": float(coefficient)} | {
-        name: x.tolist() if isinstance(x, np.ndarray | np.generic) else x
-        for name, x in fields.items()
-    }
-
-
 def _build(R, params, n_features):
     """A ranker that is not fitted, its parameters checked."""
     kinds = {name: PARAMS.get(name, schema.scalar) for name in R().get_params(deep=False)}
@@ -312,60 +296,9 @@ def _set_attributes(ranker, value, bins, n_rounds):
     ranker._binner.n_bins_ = np.array([len(cuts) + 1 for cuts in bins], dtype=np.intp)
 
 
-def _threshold(bins, feature, bin, path):
-    """What a split compares with; infinite where only missing values are beyond it."""
-    cuts = bins[feature]
-    schema.require(bin <= len(cuts), path, f"be at most {len(cuts)}, the bins of feature {feature}")
-    return float(cuts[bin]) if bin < len(cuts) else math.inf
-
-
-def _stump(bins, value, path):
-    """A term with a stump."""
-    kinds = {
-        "coefficient": partial(schema.number, largest=LARGEST),
-        "feature": partial(schema.integer, high=len(bins) - 1),
-        "bin": schema.integer,
-        "missing_above": schema.boolean,
-        "gain": partial(schema.number, largest=LARGEST**2),
-        "value": partial(schema.number, largest=LARGEST),
-    }
-    found = schema.fields(kinds, value, path)
-    threshold = _threshold(bins, found["feature"], found["bin"], f"{path}.bin")
-    return found.pop("coefficient"), Stump(threshold=threshold, **found)
-
-
-def _tree(bins, value, path):
-    """A term with a tree. Each split must have two leaves or later splits of its own."""
-    kinds = {
-        "coefficient": partial(schema.number, largest=LARGEST),
-        "feature": partial(schema.integers, low=-1, high=len(bins) - 1),
-        "bin": partial(schema.integers, low=0, high=MAX_BINS),
-        "missing_right": partial(schema.array, (bool,), np.bool_),
-        "left": partial(schema.integers, low=0, high=2**31 - 1),
-        "gain": partial(schema.floats, largest=LARGEST**2),
-        "value": partial(schema.floats, largest=LARGEST),
-    }
-    found = schema.fields(kinds, value, path)
-    coefficient, feature, left = found.pop("coefficient"), found["feature"], found["left"]
-    n_nodes = len(feature)
-    for name, array in found.items():
-        schema.require(
-            len(array) == n_nodes, f"{path}.{name}", f"have {n_nodes} entries, as `feature`"
-        )
-    inner = np.flatnonzero(feature >= 0)
-    schema.require(
-        n_nodes == 2 * len(inner) + 1, f"{path}.feature", "be -1 at one node more than not"
-    )
-    # Two children for each split, no node a child twice, and children after their parents: then
-    # all nodes hang together, and no walk goes round in a circle.
-    once = np.array_equal(np.sort(left[inner]), np.arange(1, n_nodes, 2))
-    schema.require(once, f"{path}.left", "have each odd number once, at the splits")
-    schema.require(
-        (left[inner] > inner).all(), f"{path}.left", "be greater than the number of the node"
-    )
-    for name in ("bin", "left", "gain"):
-        schema.require(not found[name][feature < 0].any(), f"{path}.{name}", "be 0 at the leaves")
-    threshold = np.zeros(n_nodes)
-    for node in inner:
-        threshold[node] = _threshold(bins, feature[node], found["bin"][node], f"{path}.bin[{node}]")
-    return coefficient, Tree(threshold=threshold, **found)
+def _term(Weak, value, path, bins):
+    """A coefficient and a weak ranker."""
+    schema.require(type(value) is dict, path, "be a dict")
+    others = dict(value)
+    own = {key: others.pop(key) for key in TERM if key in others}
+    return schema.fields(TERM, own, path)["coefficient"], Weak.from_plain(others, path, bins)

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn_ltr.export.plain import check_ranker
 from sklearn_ltr.rankers import McRank
 from sklearn_ltr.validation import warn_caller
-from sklearn_ltr.weak.tree import Tree
 
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
@@ -90,13 +89,13 @@ def to_ranklib_xml(ranker, *, feature_ids=None):
         )
     ids = _check_feature_ids(feature_ids, ranker.n_features_in_)
     terms = ranker.model_.first(ranker.best_iteration_).terms
+    trees = [(coefficient, weak.as_tree()) for coefficient, weak in terms]
     lines = ["## LambdaMART", "", "<ensemble>"]
-    for number, (coefficient, weak) in enumerate(terms, start=1):
-        tree = weak if isinstance(weak, Tree) else _tree_of_stump(weak)
+    for number, (coefficient, tree) in enumerate(trees, start=1):
         lines.append(f'\t<tree id="{number}" weight="1.0">')
         lines += _split_elements(tree, coefficient, ids)
         lines.append("\t</tree>")
-    if any(np.isposinf(weak.threshold).any() for _, weak in terms):
+    if any(np.isposinf(tree.threshold).any() for _, tree in trees):
         warn_caller(
             "The model has splits between missing values and all others. RankLib takes a missing "
             "value for 0, and ranks rows with missing values differently. Fill them in by 0 before "
@@ -122,19 +121,6 @@ def _check_feature_ids(feature_ids, n_features):
             "features from 1 on."
         )
     return ids.tolist()
-
-
-def _tree_of_stump(stump):
-    zeros = np.zeros(3)
-    return Tree(
-        feature=np.array([stump.feature, -1, -1]),
-        bin=zeros,
-        threshold=np.array([stump.threshold, 0, 0]),
-        missing_right=zeros,
-        left=np.array([1, 0, 0]),
-        gain=zeros,
-        value=np.array([0, 0, stump.value]),
-    )
 
 
 def _split_elements(tree, coefficient, ids):

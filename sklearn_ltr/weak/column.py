@@ -5,8 +5,10 @@
 import numpy as np
 from scipy import sparse
 
+from sklearn_ltr.weak.base import WeakRanker
 
-class Column:
+
+class Column(WeakRanker):
     """A feature as it is: the weak ranker h(x) = x_k.
 
     Parameters
@@ -22,6 +24,11 @@ class Column:
 
     def __repr__(self):
         return f"Column(feature={self.feature}, gain={self.gain:.6g})"
+
+    @classmethod
+    def collapse(cls, terms, n_outputs=1):
+        """As `WeakRanker.collapse`: a SumOfColumns."""
+        return SumOfColumns(terms, n_outputs)
 
     def importances(self, n_features):
         """Gain of each feature, and how often it is used: ndarrays of shape (n_features,)."""
@@ -39,25 +46,29 @@ class Column:
 
 
 class SumOfColumns:
-    """A sum of single features: one coefficient for each feature used.
+    """A sum of single features: one coefficient for each feature used by an output.
 
     Parameters
     ----------
-    terms : list of (float, Column)
+    terms : list of (int, float, Column)
+        Output, coefficient and feature.
+    n_outputs : int, default=1
     """
 
-    def __init__(self, terms):
+    def __init__(self, terms, n_outputs=1):
+        self.n_outputs = n_outputs
         self.coefficients = {}
-        for coefficient, weak in terms:
-            self.coefficients[weak.feature] = self.coefficients.get(weak.feature, 0.0) + coefficient
+        for output, coefficient, weak in terms:
+            key = output, weak.feature
+            self.coefficients[key] = self.coefficients.get(key, 0.0) + coefficient
 
     def predict(self, X, n_threads=1):
-        """Scores of the rows of `X`: ndarray of shape (n_samples,), dtype float64."""
+        """Scores of the rows of `X`: ndarray of shape (n_samples,) or (n_outputs, n_samples)."""
         # Not by BLAS: there the score of a row would depend on the rows around it.
-        scores = np.zeros(X.shape[0])
-        for feature, coefficient in self.coefficients.items():
-            scores += coefficient * column_of(X, feature)
-        return scores
+        scores = np.zeros((self.n_outputs, X.shape[0]))
+        for (output, feature), coefficient in self.coefficients.items():
+            scores[output] += coefficient * column_of(X, feature)
+        return scores[0] if self.n_outputs == 1 else scores
 
 
 def column_of(X, feature):

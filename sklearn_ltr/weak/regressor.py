@@ -5,8 +5,10 @@
 import numpy as np
 from sklearn.dummy import DummyRegressor
 
+from sklearn_ltr.weak.base import WeakRanker
 
-class FittedRegressor:
+
+class FittedRegressor(WeakRanker):
     """A fitted regressor as a weak ranker.
 
     Parameters
@@ -52,22 +54,3 @@ class FittedRegressor:
     def predict(self, X):
         """Values at the rows of `X`: ndarray of shape (n_samples,), dtype float64."""
         return np.asarray(self.estimator.predict(X), dtype=np.float64).reshape(X.shape[0])
-
-
-class SumOfRegressors:
-    """A sum of weak rankers that are evaluated one by one.
-
-    Parameters
-    ----------
-    terms : list of (float, FittedRegressor)
-    """
-
-    def __init__(self, terms):
-        self.terms = terms
-
-    def predict(self, X, n_threads=1):
-        """Scores of the rows of `X`: ndarray of shape (n_samples,)."""
-        scores = np.zeros(X.shape[0])
-        for coefficient, weak in self.terms:
-            scores += coefficient * weak.predict(X)
-        return scores

@@ -2,10 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Decision stumps, and the search for the best one over preference pairs."""
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 
+from sklearn_ltr import schema
 from sklearn_ltr._kernels import _stump
+from sklearn_ltr.weak.base import WeakRanker, stored_threshold
+from sklearn_ltr.weak.forest import TreeEnsemble
+from sklearn_ltr.weak.step_functions import StepFunctions
+from sklearn_ltr.weak.tree import Tree
 
 CRITERIA = ("squared", "exponential", "correlation")  # the order of `Criterion` in _stump.pyx
 
@@ -28,7 +35,7 @@ CHUNK_ROWS = 16_384
 BATCH = 4
 
 
-class Stump:
+class Stump(WeakRanker):
     """Weak ranker with value `value` above a threshold and 0 elsewhere (equation 17 of MPBoost).
 
     Parameters
@@ -56,6 +63,46 @@ class Stump:
     def __repr__(self):
         missing = ", missing" if self.missing_above else ""
         return f"Stump({self.value:.6g} if x[{self.feature}] > {self.threshold:.6g}{missing})"
+
+    @classmethod
+    def collapse(cls, terms, n_outputs=1):
+        """As `WeakRanker.collapse`: StepFunctions, or a TreeEnsemble for several outputs."""
+        if n_outputs == 1:
+            return StepFunctions([(coefficient, stump) for _, coefficient, stump in terms])
+        return TreeEnsemble(
+            [(o, coefficient, s.as_tree()) for o, coefficient, s in terms], n_outputs
+        )
+
+    def as_tree(self):
+        """The same function as a Tree."""
+        return Tree(
+            feature=np.array([self.feature, -1, -1], dtype=np.intc),
+            bin=np.array([self.bin, 0, 0], dtype=np.intc),
+            threshold=np.array([self.threshold, 0.0, 0.0]),
+            missing_right=np.array([self.missing_above, False, False]),
+            left=np.array([1, 0, 0], dtype=np.intc),
+            gain=np.array([self.gain, 0.0, 0.0]),
+            value=np.array([0.0, 0.0, self.value]),
+        )
+
+    def to_plain(self):
+        """Its fields as plain data; the threshold is that of the bin."""
+        names = ("feature", "bin", "missing_above", "gain", "value")
+        return {name: np.asarray(getattr(self, name)).tolist() for name in names}
+
+    @classmethod
+    def from_plain(cls, value, path, bins):
+        """The stump that `to_plain` made plain data of; ValueError if they are malformed."""
+        kinds = {
+            "feature": partial(schema.integer, high=len(bins) - 1),
+            "bin": schema.integer,
+            "missing_above": schema.boolean,
+            "gain": partial(schema.number, largest=schema.LARGEST**2),
+            "value": partial(schema.number, largest=schema.LARGEST),
+        }
+        found = schema.fields(kinds, value, path)
+        threshold = stored_threshold(bins, found["feature"], found["bin"], f"{path}.bin")
+        return cls(threshold=threshold, **found)
 
     def above(self, binned):
         """Which rows of a BinnedMatrix are above: ndarray of shape (n_samples,), dtype bool."""

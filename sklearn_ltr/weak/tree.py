@@ -3,11 +3,15 @@
 """Regression trees, grown best-first on bin codes."""
 
 import math
+from functools import partial
 
 import numpy as np
 
+from sklearn_ltr import schema
 from sklearn_ltr._kernels import _leaves
 from sklearn_ltr._kernels._tree import TreeBuilder
+from sklearn_ltr.binning import MAX_BINS
+from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble
 from sklearn_ltr.weak.uncommon import UncommonCells
 
@@ -30,7 +34,7 @@ NO_VALUES = np.empty(0)
 NO_COUNTS = np.empty(0, dtype=np.int64)
 
 
-class Tree:
+class Tree(WeakRanker):
     """A regression tree.
 
     Nodes are numbered in the order they were made; 0 is the root, and siblings follow each other.
@@ -75,6 +79,61 @@ class Tree:
     @property
     def n_leaves(self):
         return len(self.feature) // 2 + 1
+
+    @classmethod
+    def collapse(cls, terms, n_outputs=1):
+        """As `WeakRanker.collapse`: a TreeEnsemble."""
+        return TreeEnsemble(terms, n_outputs)
+
+    def as_tree(self):
+        """Itself."""
+        return self
+
+    def to_plain(self):
+        """Its fields as plain data; thresholds are those of the bins."""
+        names = ("feature", "bin", "missing_right", "left", "gain", "value")
+        return {name: getattr(self, name).tolist() for name in names}
+
+    @classmethod
+    def from_plain(cls, value, path, bins):
+        """The tree that `to_plain` made plain data of; ValueError if they are malformed.
+
+        Each split must have two leaves or later splits of its own.
+        """
+        kinds = {
+            "feature": partial(schema.integers, low=-1, high=len(bins) - 1),
+            "bin": partial(schema.integers, low=0, high=MAX_BINS),
+            "missing_right": partial(schema.array, (bool,), np.bool_),
+            "left": partial(schema.integers, low=0, high=2**31 - 1),
+            "gain": partial(schema.floats, largest=schema.LARGEST**2),
+            "value": partial(schema.floats, largest=schema.LARGEST),
+        }
+        found = schema.fields(kinds, value, path)
+        feature, left = found["feature"], found["left"]
+        n_nodes = len(feature)
+        for name, array in found.items():
+            schema.require(
+                len(array) == n_nodes, f"{path}.{name}", f"have {n_nodes} entries, as `feature`"
+            )
+        inner = np.flatnonzero(feature >= 0)
+        schema.require(
+            n_nodes == 2 * len(inner) + 1, f"{path}.feature", "be -1 at one node more than not"
+        )
+        # Two children for each split, no node a child twice, and children after their parents: then
+        # all nodes hang together, and no walk goes round in a circle.
+        once = np.array_equal(np.sort(left[inner]), np.arange(1, n_nodes, 2))
+        schema.require(once, f"{path}.left", "have each odd number once, at the splits")
+        later = (left[inner] > inner).all()
+        schema.require(later, f"{path}.left", "be greater than the number of the node")
+        for name in ("bin", "left", "gain"):
+            no_leaf = not found[name][feature < 0].any()
+            schema.require(no_leaf, f"{path}.{name}", "be 0 at the leaves")
+        threshold = np.zeros(n_nodes)
+        for node in inner:
+            threshold[node] = stored_threshold(
+                bins, feature[node], found["bin"][node], f"{path}.bin[{node}]"
+            )
+        return cls(threshold=threshold, **found)
 
     def importances(self, n_features):
         """Gain of the splits on each feature, and their number: two ndarrays (n_features,)."""

@@ -22,9 +22,9 @@ from strategies import examples, ranking_problems
 
 import sklearn_ltr
 from sklearn_ltr import FRank, MPBoost, RankBoost
-from sklearn_ltr.boosting import additive
 from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.datasets import make_ranking
+from sklearn_ltr.weak import step_functions
 
 STOPPING = {"early_stopping": True, "n_iter_no_change": 3, "validation_fraction": 0.3}
 
@@ -130,7 +130,7 @@ def test_sparse_and_single_precision(R, form, chunk, monkeypatch):
     X, y, groups = make_data()
     ranker = R(n_estimators=20).fit(X, y, groups)
     expected = ranker.contributions(X)
-    monkeypatch.setattr(additive, "CHUNK", chunk)
+    monkeypatch.setattr(step_functions, "CHUNK", chunk)
     contributions = ranker.contributions(form(X))
     assert isinstance(contributions, np.ndarray)
     assert_array_equal(contributions, expected)

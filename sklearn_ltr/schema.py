@@ -12,6 +12,10 @@ import sys
 
 import numpy as np
 
+# Values and coefficients of a stored model are at most this, and gains its square, so that no sum
+# or difference of scores overflows.
+LARGEST = 2.0**500
+
 NON_FINITE = {repr(x): x for x in (math.inf, -math.inf, math.nan)}
 
 
