@@ -21,7 +21,6 @@ LAYERS = {
     "columns": 1,
     "labels": 1,
     "ranking": 1,
-    "schema": 1,
     "binning": 1,
     "preprocessing": 1,
     "datasets": 1,

@@ -10,10 +10,11 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ltr import losses, rankers, schema
+from sklearn_ltr import losses, rankers
 from sklearn_ltr.binning import MAX_BINS
 from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.rankers.mcrank import MAX_LEVELS
+from sklearn_ltr.weak import schema
 
 FORMAT, FORMAT_VERSION = "sklearn_ltr", 1
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sklearn_ltr import schema
+from sklearn_ltr.weak import schema
 
 
 class WeakRanker:
@@ -22,9 +22,9 @@ class WeakRanker:
     If it can be exported, it also has
 
     - ``to_plain()``, its fields as a dict that JSON can hold;
-    - a class method ``from_plain(value, path, bins)``, which checks such a dict with the kinds of
-      `sklearn_ltr.schema` and builds the weak ranker. A split may store its bin; `bins` are the
-      thresholds of each feature, a list of ndarrays;
+    - a class method ``from_plain(value, path, bins)``, which checks such a dict with the kinds in
+      ``schema.py`` and builds the weak ranker. A split may store its bin; `bins` are the thresholds
+      of each feature, a list of ndarrays;
     - ``as_tree()``, the same function as a `Tree`.
     """
 

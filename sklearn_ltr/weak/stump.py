@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from sklearn_ltr import schema
 from sklearn_ltr._kernels import _stump
+from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble
 from sklearn_ltr.weak.step_functions import StepFunctions

@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from sklearn_ltr import schema
 from sklearn_ltr._kernels import _leaves
 from sklearn_ltr._kernels._tree import TreeBuilder
 from sklearn_ltr.binning import MAX_BINS
+from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble
 from sklearn_ltr.weak.uncommon import UncommonCells

@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_ltr import schema
-from sklearn_ltr.additive import AdditiveModel
+from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.export import from_dict, plain, to_dict, to_ranklib_xml
 from sklearn_ltr.rankers import RegressionRanker
+from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import OneByOne, WeakRanker
 from sklearn_ltr.weak.column import Column, SumOfColumns
 from sklearn_ltr.weak.forest import TreeEnsemble
@@ -154,11 +154,11 @@ class BelowBoost(RegressionRanker):
     _weak = Below
 
     def _rounds(self, train):
-        while True:
-            k = self.n_iter_ % train.binned.n_features
-            h = Below(k, float(train.binned.thresholds[k][0]), -1.0 - self.n_iter_)
+        for t in train.rounds():
+            k = t % train.binned.n_features
+            h = Below(k, float(train.binned.thresholds[k][0]), -1.0 - t)
             train.scores += self.learning_rate * h.apply(train.binned)
-            train.loss = float(np.square(train.y - train.scores).mean())
+            train.loss = float(np.square(train.data.y - train.scores).mean())
             yield [(self.learning_rate, h)]
 
 
