@@ -140,6 +140,7 @@ class ScoreFunctionRanker(BaseRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Finite.
         y : array-like of shape (n_samples,)
             Grades, finite; higher is better.
         groups : array-like of shape (n_samples,), default=None

@@ -111,7 +111,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN marks a missing value, where the ranker takes any.
+            NaN marks a missing value. AdaRank takes none: features are its scores.
         y : array-like of shape (n_samples,)
             Grades, finite; higher is better.
         groups : array-like of shape (n_samples,), default=None

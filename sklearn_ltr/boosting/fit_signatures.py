@@ -46,10 +46,10 @@ class FitPairsMixin:
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
         preferences : array-like of shape (n_pairs, 2), integer, default=None
-            In the place of grades: row of the winner and row of the loser, both of one query, as
-            clicks or comparisons tell. Pairs may repeat and contradict each other. All are at the
-            same distance, 1. Row numbers do not survive the cutting of folds, so that searches
-            cannot carry them.
+            Row of the winner and row of the loser, both of one query, as clicks or comparisons
+            tell. They take the place of grades. Pairs may repeat and contradict each other. All are
+            at the same distance, 1. Row numbers do not survive the cutting of folds, so that
+            searches cannot carry them.
         preference_weight : array-like of shape (n_pairs,), default=None
             Weight of each preference, not negative.
 
@@ -97,9 +97,9 @@ class FitRowsMixin:
         y : array-like of shape (n_samples,)
             Grades, finite; higher is better.
         groups : array-like of shape (n_samples,), default=None
-            Query id of each row, in any order and of any type. The loss takes each row by itself;
-            queries are what is held out and sampled, and what scores are formed over. None takes
-            all rows as one query, and warns.
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns. The loss takes each row by itself; queries are what is held out and sampled,
+            and what scores are formed over.
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.

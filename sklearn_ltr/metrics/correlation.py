@@ -125,7 +125,7 @@ def kendall_tau_distance(
         orders of the tied rows, or not at all, as the strict inequality of the paper has it. With
         "agree" a ranker that gives every row the same score is perfect.
     undefined : {"skip", "raise", 0, 1}, default="skip"
-        What a query whose rows all have one grade counts as; see `ndcg_score`.
+        What a query without rows of different grades counts as; see `ndcg_score`.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of each row's query in the mean, constant within a query; see `ndcg_score`.
     per_query : bool, default=False

@@ -306,9 +306,11 @@ def dcg_score(
     gain : {"exponential", "linear"}, default="exponential"
         2^y - 1 or y.
     discount : {"log2", "letor"}, default="log2"
-        1 / log2(1 + j), or 1, 1, then 1 / log2(j); see `ndcg_score`.
+        1 / log2(1 + j) at position j; or 1 at positions 1 and 2 and 1 / log2(j) after them, as in
+        the LETOR scripts and the MPBoost paper.
     ties : {"average", "input", "reverse", "worst", "best"}, default="average"
-        How rows of equal score are ranked; see `ndcg_score`.
+        How rows of equal score are ranked. "average" is the expectation of the value over all
+        orders of the tied rows; the others are described in `ndcg_score`.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of each row's query in the mean, constant within a query; see `ndcg_score`.
     per_query : bool, default=False

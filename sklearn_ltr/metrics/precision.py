@@ -165,8 +165,8 @@ def average_precision_score(
         Divide by the number of relevant rows of the query, or by how many of them the first k
         positions can hold. The two differ only with a cut-off.
     ties : {"average", "input", "reverse", "worst", "best"}, default="average"
-        How rows of equal score are ranked. "average" is the exact expectation of the value over
-        all orders of the tied rows; the others are described in `ndcg_score`.
+        How rows of equal score are ranked. "average" is the expectation of the value over all
+        orders of the tied rows; the others are described in `ndcg_score`.
     undefined : {"skip", "raise", 0, 1}, default="skip"
         What a query without a relevant row counts as; see `ndcg_score`.
     query_weight : array-like of shape (n_samples,), default=None
@@ -264,8 +264,8 @@ def precision_at_k_score(
     relevant_from : float, default=1
         Rows of at least this grade are relevant.
     ties : {"average", "input", "reverse", "worst", "best"}, default="average"
-        How rows of equal score are ranked; "average" is the expectation over all orders of the
-        tied rows. The others are described in `ndcg_score`.
+        How rows of equal score are ranked. "average" is the expectation of the value over all
+        orders of the tied rows; the others are described in `ndcg_score`.
     short : {"pad", "clip", "zero"}, default="pad"
         What happens in a query of n < k rows. "pad" divides by k, as if irrelevant rows followed;
         "clip" divides by n; "zero" gives 0.

@@ -134,8 +134,8 @@ def reciprocal_rank_score(
     relevant_from : float, default=1
         Rows of at least this grade are relevant.
     ties : {"average", "input", "reverse", "worst", "best"}, default="average"
-        How rows of equal score are ranked. "average" is the exact expectation of the value over
-        all orders of the tied rows; the others are described in `ndcg_score`.
+        How rows of equal score are ranked. "average" is the expectation of the value over all
+        orders of the tied rows; the others are described in `ndcg_score`.
     undefined : {"skip", "raise", 0, 1}, default="skip"
         What a query without a relevant row counts as; see `ndcg_score`.
     query_weight : array-like of shape (n_samples,), default=None
@@ -234,8 +234,8 @@ def expected_reciprocal_rank_score(
         given unless `like` sets it: figures for two values cannot be compared, and the highest
         grade that the data happen to have would make them differ without a word.
     ties : {"average", "input", "reverse", "worst", "best"}, default="average"
-        How rows of equal score are ranked. "average" is the exact expectation of the value over
-        all orders of the tied rows; the others are described in `ndcg_score`.
+        How rows of equal score are ranked. "average" is the expectation of the value over all
+        orders of the tied rows; the others are described in `ndcg_score`.
     undefined : {"skip", "raise", 0, 1}, default="skip"
         What a query without a positive grade counts as; see `ndcg_score`.
     query_weight : array-like of shape (n_samples,), default=None

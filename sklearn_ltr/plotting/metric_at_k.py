@@ -139,10 +139,12 @@ class MetricAtKDisplay:
             Grades. Rows where it is NaN, which have no grade, are left out.
         groups : array-like of shape (n_samples,)
             Query id of each row.
-        metric, k_max, ax, show_band, **line_kw
+        metric, k_max
             See `from_predictions`.
         name : str, default=None
             Name for the legend; None is the name of the estimator's class.
+        ax, show_band, **line_kw
+            See `from_predictions`.
 
         Returns
         -------

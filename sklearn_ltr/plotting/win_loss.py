@@ -138,7 +138,7 @@ class WinLossDisplay:
         metric : str or Metric, default="ndcg@10"
             A name that `sklearn_ltr.metrics.get_metric` knows, or a metric object.
         names : (str, str), default=None
-            Names of the two; None takes the names of their classes.
+            Names of the rankers; None takes the names of their classes.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **stairs_kw : dict
@@ -197,7 +197,7 @@ class WinLossDisplay:
             A name that `sklearn_ltr.metrics.get_metric` knows, or a metric object. Queries on which
             it is undefined are left out.
         names : (str, str), default=("first", "second")
-            Names of the two.
+            Names of the rankers.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **stairs_kw : dict

@@ -63,8 +63,8 @@ class AdaRank(BoostedRanker):
           between queries, so that the same feature is often chosen for ever; these find more
           features, and did better on the sets in ``benchmarks/README.md``.
     early_stopping : bool, default=False
-        Stop when `scoring` on validation queries no longer improves, and predict with the best
-        number of rounds.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best round.
     scoring : str, metric or scorer, default="ndcg@10"
         What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
         it or `sklearn_ltr.scorers.get_scorer` returns.
@@ -73,6 +73,7 @@ class AdaRank(BoostedRanker):
     n_iter_no_change : int, default=10
         Rounds without an improvement of more than `tol` after which to stop.
     tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
     warm_start : bool, default=False
         Continue an earlier fit up to `n_estimators` rounds.
     n_jobs : int or None, default=None
@@ -86,16 +87,18 @@ class AdaRank(BoostedRanker):
     Attributes
     ----------
     coef_ : ndarray of shape (`n_features_in_`,)
-        The sum of :math:`\alpha_t` of each feature; ``X @ coef_`` are the scores.
+        Weight of each feature; ``X @ coef_`` are the scores. It is the sum of the feature's
+        :math:`\alpha_t`.
     model_ : AdditiveModel
-        The features of the rounds with their :math:`\alpha_t`, ``model_.terms``.
+        The features with their coefficients, the paper's :math:`\alpha_t`: ``model_.terms``, or
+        round by round ``model_.rounds``.
     n_iter_ : int
         Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if
         further rounds would change nothing: with ``update="paper"``, where the only feature chosen
         so far is chosen again.
     best_iteration_ : int
-        Rounds that `predict` uses: those of the best validation score with early stopping, else
-        all.
+        Number, from 1, of the round whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         The weighted mean of :math:`e^{-E(f_t, q)}` over the training queries, after each round. It
         may rise.
@@ -106,8 +109,8 @@ class AdaRank(BoostedRanker):
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        Those of which every order is as good as any other, such as queries of one grade, and for
-        "ndcg" and "map" those without a relevant row.
+        Those with nothing to learn from: queries of which every order is as good as any other, such
+        as those of one grade, and for "ndcg" and "map" those without a relevant row.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int

@@ -55,7 +55,7 @@ class FeatureRank(BaseRanker):
     n_queries_ : int
         Queries of positive weight.
     n_queries_skipped_ : int
-        Those of one grade or one row, which have no order to learn from.
+        Those with nothing to learn from: queries of one grade or one row.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int

@@ -40,7 +40,7 @@ class FRank(StumpBoosting):
     n_estimators : int, default=300
         Rounds, the paper's :math:`k`. Each adds one stump.
     learning_rate : float, default=1.0
-        Each :math:`\alpha_t` is taken times this factor; 1 is the paper's algorithm.
+        Shrinkage: each stump is taken times this factor; 1 is the paper's algorithm.
     step : {"paper", "exact"}, default="paper"
         How far to go along the chosen stump.
 
@@ -65,8 +65,8 @@ class FRank(StumpBoosting):
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut at
         quantiles. None keeps every distinct value, so that every threshold of the paper is tried.
     early_stopping : bool, default=False
-        Stop when `scoring` on validation queries no longer improves, and predict with the best
-        number of rounds.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best round.
     scoring : str, metric or scorer, default="ndcg@10"
         What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
         it or `sklearn_ltr.scorers.get_scorer` returns.
@@ -75,6 +75,7 @@ class FRank(StumpBoosting):
     n_iter_no_change : int, default=10
         Rounds without an improvement of more than `tol` after which to stop.
     tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
     warm_start : bool, default=False
         Continue an earlier fit up to `n_estimators` rounds, with its bins.
     n_jobs : int or None, default=None
@@ -88,13 +89,13 @@ class FRank(StumpBoosting):
     Attributes
     ----------
     model_ : AdditiveModel
-        The stumps with their coefficients, ``model_.terms``.
+        The stumps with their coefficients: ``model_.terms``, or round by round ``model_.rounds``.
     n_iter_ : int
         Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
         stump lowers the loss any more.
     best_iteration_ : int
-        Rounds that `predict` uses: those of the best validation score with early stopping, else
-        all.
+        Number, from 1, of the round whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         J(H) after each round, over the weights of the queries with pairs: in [0, 1].
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
@@ -104,7 +105,8 @@ class FRank(StumpBoosting):
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        Those of one grade or one row, which hold no preference.
+        Those with nothing to learn from: queries without a preference, such as those of one grade
+        or one row.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int

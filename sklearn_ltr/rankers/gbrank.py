@@ -32,11 +32,12 @@ class GBRank(FitPairsMixin, TreeBoosting):
     n_estimators : int, default=300
         Rounds. Each adds one weak ranker.
     learning_rate : float, default=1.0
-        Shrinkage, the paper's :math:`\eta`. Scores are averages, so that this sets their scale
-        beside the margin: much below 1, no pair ever gets ahead by the margin.
+        Shrinkage, the paper's :math:`\eta`: each weak ranker is taken times this factor. Scores are
+        averages, so that this sets their scale beside the margin: much below 1, no pair ever gets
+        ahead by the margin.
     margin : "grade" or float, default=1.0
-        The paper's :math:`\tau`, by which the preferred row is to be ahead: a positive number, or
-        the difference of the grades (1 for given preferences).
+        The paper's :math:`\tau`, by which the preferred row is to be ahead: a positive number for
+        all pairs, or the difference of the grades (1 for given preferences).
     estimator : regressor or None, default=None
         The weak learner: a scikit-learn regressor whose ``fit`` takes `sample_weight`, cloned for
         each round. None: regression trees, which the parameters from `max_leaf_nodes` to
@@ -65,8 +66,8 @@ class GBRank(FitPairsMixin, TreeBoosting):
         "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
         are values, as short as `max_bins` allows.
     early_stopping : bool, default=False
-        Stop when `scoring` on validation queries no longer improves, and predict with the best
-        number of rounds.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best round.
     scoring : str, metric or scorer, default="ndcg@10"
         What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
         it or `sklearn_ltr.scorers.get_scorer` returns.
@@ -75,6 +76,7 @@ class GBRank(FitPairsMixin, TreeBoosting):
     n_iter_no_change : int, default=10
         Rounds without an improvement of more than `tol` after which to stop.
     tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
     warm_start : bool, default=False
         Continue an earlier fit up to `n_estimators` rounds, with its bins.
     n_jobs : int or None, default=None
@@ -88,13 +90,14 @@ class GBRank(FitPairsMixin, TreeBoosting):
     Attributes
     ----------
     model_ : AdditiveModel
-        The weak rankers with their coefficients, ``model_.rounds``.
+        The weak rankers with their coefficients: ``model_.terms``, or round by round
+        ``model_.rounds``.
     n_iter_ : int
         Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
         weak ranker lowers the loss any more.
     best_iteration_ : int
-        Rounds that `predict` uses: those of the best validation score with early stopping, else
-        all.
+        Number, from 1, of the round whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         R after each round, divided by the number of queries, with query weights relative to their
         mean. It may rise.
@@ -104,11 +107,12 @@ class GBRank(FitPairsMixin, TreeBoosting):
         Share of each feature in the gains of the splits; of an estimator, its own importances,
         summed and made to sum to 1, if it has any.
     n_splits_ : ndarray of shape (`n_features_in_`,)
-        Number of splits of trees on each feature.
+        Number of splits on each feature.
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        Those of one grade or one row, which hold no preference.
+        Those with nothing to learn from: queries without a preference, such as those of one grade
+        or one row.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int

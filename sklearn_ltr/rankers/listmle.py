@@ -40,31 +40,32 @@ class ListMLE(ScoreFunctionRanker):
     batch_size : int, default=8
         Queries of each batch of Adam.
     max_iter : int, default=200
-        Iterations of L-BFGS at most, or how often Adam goes through all queries.
+        Most iterations: steps of L-BFGS, or passes of Adam through all queries.
     tol : float, default=1e-4
-        L-BFGS stops where no derivative is larger, for features of standard deviation 1. With
-        `early_stopping`, improvements that are no larger do not count.
+        With `early_stopping`, improvements that are no larger do not count. L-BFGS stops where no
+        derivative is larger, for features of standard deviation 1.
     early_stopping : bool, default=False
-        Hold out queries, or take the validation rows given to ``fit``, stop when the score on them
-        no longer improves, and keep the best iteration.
-    scoring : str, Metric or scorer of `sklearn_ltr.scorers`, default="ndcg@10"
-        Metric of the validation queries.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best iteration.
+    scoring : str, metric or scorer, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
+        it or `sklearn_ltr.scorers.get_scorer` returns.
     validation_fraction : float in (0, 1), default=0.1
-        Share of the queries to hold out.
+        Share of the queries held out for early stopping where no validation set is given to `fit`.
     n_iter_no_change : int, default=10
-        Iterations without improvement after which to stop.
-    n_jobs : int, default=None
-        Number of threads of our own kernels; matrix products have those of the BLAS. Does not
-        change the result.
+        Iterations without an improvement of more than `tol` after which to stop.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it. Matrix products have the threads of the BLAS.
     random_state : int, RandomState instance or None, default=None
-        Draws initial weights of a net, batches, and the held-out queries.
+        Chooses the held-out queries, and draws the initial weights of a net and the batches.
     verbose : int, default=0
-        Print the progress of each iteration.
+        Print a line each iteration if positive.
 
     Attributes
     ----------
     coef_ : ndarray of shape (`n_features_in_`,)
-        Weight of each feature; of a linear function only.
+        Weight of each feature; ``X @ coef_`` are the scores. Of a linear function only.
     coefs_ : list of ndarrays
         Weights of the layers, of shape (inputs, outputs). The last has one output.
     intercepts_ : list of ndarrays
@@ -72,22 +73,21 @@ class ListMLE(ScoreFunctionRanker):
     n_iter_ : int
         Iterations run.
     best_iteration_ : int
-        The iteration whose weights `predict` uses: the one with the best validation score if
-        `early_stopping`, else the last.
+        Number, from 1, of the iteration whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         Mean loss of a query with the penalty, after each iteration; of Adam, during it.
-    validation_score_ : ndarray of shape (`n_iter_`,)
-        Score of the validation queries after each iteration; empty without such queries.
-    grades_ : ndarray
-        Distinct grades seen in `fit`, ascending.
+    validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
+        `scoring` after each iteration, if there are validation queries.
+    grades_ : ndarray of shape (n_grades,)
+        Distinct grades, ascending.
     n_queries_ : int
-        Queries of positive weight seen in `fit`.
+        Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        Those of them that have a single grade, and hence nothing to learn from.
+        Those with nothing to learn from: queries of one grade or one row.
     n_features_in_ : int
-        Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of features seen in `fit`. Defined only when all names are strings.
+        Defined only if `X` had feature names that are all strings.
 
     See Also
     --------

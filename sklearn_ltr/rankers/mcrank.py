@@ -57,7 +57,7 @@ class McRank(FitRowsMixin, TreeBoosting):
     max_features : float in (0, 1], default=1.0
         Share of the features, drawn anew for each node, that it may split on.
     subsample : float in (0, 1], default=1.0
-        Share of the queries, drawn anew in each round, whose rows trees are grown on. Whole
+        Share of the queries, drawn anew in each round, whose rows trees are fitted to. Whole
         queries, so that a query is either in or out.
     monotonic_cst : array-like of int of shape (n_features,) or None, default=None
         1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint. For
@@ -69,8 +69,8 @@ class McRank(FitRowsMixin, TreeBoosting):
         "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
         are values, as short as `max_bins` allows (Appendix I of the McRank paper).
     early_stopping : bool, default=False
-        Stop when `scoring` on validation queries no longer improves, and predict with the best
-        number of rounds.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best round.
     scoring : str, metric or scorer, default="ndcg@10"
         What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
         it or `sklearn_ltr.scorers.get_scorer` returns.
@@ -79,6 +79,7 @@ class McRank(FitRowsMixin, TreeBoosting):
     n_iter_no_change : int, default=10
         Rounds without an improvement of more than `tol` after which to stop.
     tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
     warm_start : bool, default=False
         Continue an earlier fit up to `n_estimators` rounds, with its bins.
     n_jobs : int or None, default=None
@@ -92,13 +93,13 @@ class McRank(FitRowsMixin, TreeBoosting):
     Attributes
     ----------
     model_ : AdditiveModel
-        The trees with their coefficients, ``model_.rounds``.
+        The trees with their coefficients: ``model_.terms``, or round by round ``model_.rounds``.
     n_iter_ : int
         Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
-        split lowers the loss any more.
+        tree lowers the loss any more.
     best_iteration_ : int
-        Rounds that `predict` uses: those of the best validation score with early stopping, else
-        all.
+        Number, from 1, of the round whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         Weighted mean after each round of the multinomial loss, equation 7, or of the sum of the
         binomial losses.
@@ -114,7 +115,7 @@ class McRank(FitRowsMixin, TreeBoosting):
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        0: every row is learnt from, alone in its query or not.
+        Those with nothing to learn from: 0, as every row is learnt from, alone in its query or not.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int

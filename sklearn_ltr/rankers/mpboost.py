@@ -47,7 +47,7 @@ class MPBoost(StumpBoosting):
     n_estimators : int, default=300
         Rounds, the paper's :math:`T`. Each adds one stump.
     learning_rate : float, default=1.0
-        Each stump is added times this factor; 1 is the paper's algorithm.
+        Shrinkage: each stump is taken times this factor; 1 is the paper's algorithm.
     distance : {"linear", "logarithmic", "logistic", "binary"} or callable, default="logistic"
         Directed distance of two grades :math:`r_i > r_j`, the label of a pair:
 
@@ -64,7 +64,7 @@ class MPBoost(StumpBoosting):
     beta : float, default=0.5
         :math:`\beta` of the logistic distance, positive.
     step : {"paper", "newton", "exact"}, default="paper"
-        How far to go along a stump.
+        How far to go along the chosen stump.
 
         - "paper": the minimiser of the weighted squared loss (equation 12), which takes squared
           distances for 1: shorter than Newton's step where distances are below 1, and longer where
@@ -79,8 +79,8 @@ class MPBoost(StumpBoosting):
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut at
         quantiles. None keeps every distinct value, so that every threshold of the paper is tried.
     early_stopping : bool, default=False
-        Stop when `scoring` on validation queries no longer improves, and predict with the best
-        number of rounds.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best round.
     scoring : str, metric or scorer, default="ndcg@10"
         What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
         it or `sklearn_ltr.scorers.get_scorer` returns.
@@ -89,6 +89,7 @@ class MPBoost(StumpBoosting):
     n_iter_no_change : int, default=10
         Rounds without an improvement of more than `tol` after which to stop.
     tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
     warm_start : bool, default=False
         Continue an earlier fit up to `n_estimators` rounds, with its bins.
     n_jobs : int or None, default=None
@@ -102,13 +103,13 @@ class MPBoost(StumpBoosting):
     Attributes
     ----------
     model_ : AdditiveModel
-        The stumps with their coefficients, ``model_.terms``.
+        The stumps with their coefficients: ``model_.terms``, or round by round ``model_.rounds``.
     n_iter_ : int
         Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
         stump lowers the loss any more.
     best_iteration_ : int
-        Rounds that `predict` uses: those of the best validation score with early stopping, else
-        all.
+        Number, from 1, of the round whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         J(F) over J(0) after each round.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
@@ -120,7 +121,8 @@ class MPBoost(StumpBoosting):
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        Those of one grade or one row, which hold no preference.
+        Those with nothing to learn from: queries without a preference, such as those of one grade
+        or one row.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int

@@ -44,13 +44,13 @@ class QBRank(TreeBoosting):
     n_estimators : int, default=300
         Rounds. Each adds one weak ranker.
     learning_rate : float, default=0.05
-        Shrinkage, the paper's :math:`\eta`: each step is taken times this factor.
+        Shrinkage, the paper's :math:`\eta`: each weak ranker is taken times this factor.
     pair_weight : float in [0, 1], default=0.5
         Weight of the preference pairs, the paper's :math:`w`; the labelled rows have 1 - w. 1 is
         pairs only, 0 is `RegressionRanker` with a linear gain.
     margin : "grade" or float, default="grade"
-        The paper's :math:`\tau`, by which the preferred row is to be ahead: the difference of the
-        grades (1 for given preferences), or a positive number for all pairs.
+        The paper's :math:`\tau`, by which the preferred row is to be ahead: a positive number for
+        all pairs, or the difference of the grades (1 for given preferences).
     target : {"bound", "paper"}, default="bound"
         What weak rankers fit for a row that is in several pairs, and with what weight.
 
@@ -90,8 +90,8 @@ class QBRank(TreeBoosting):
         "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
         are values, as short as `max_bins` allows.
     early_stopping : bool, default=False
-        Stop when `scoring` on validation queries no longer improves, and predict with the best
-        number of rounds.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best round.
     scoring : str, metric or scorer, default="ndcg@10"
         What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
         it or `sklearn_ltr.scorers.get_scorer` returns.
@@ -100,6 +100,7 @@ class QBRank(TreeBoosting):
     n_iter_no_change : int, default=10
         Rounds without an improvement of more than `tol` after which to stop.
     tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
     warm_start : bool, default=False
         Continue an earlier fit up to `n_estimators` rounds, with its bins.
     n_jobs : int or None, default=None
@@ -113,13 +114,14 @@ class QBRank(TreeBoosting):
     Attributes
     ----------
     model_ : AdditiveModel
-        The weak rankers with their coefficients, ``model_.rounds``.
+        The weak rankers with their coefficients: ``model_.terms``, or round by round
+        ``model_.rounds``.
     n_iter_ : int
         Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
         weak ranker lowers the loss any more.
     best_iteration_ : int
-        Rounds that `predict` uses: those of the best validation score with early stopping, else
-        all.
+        Number, from 1, of the round whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         R after each round, divided by the number of queries, with query weights relative to their
         mean. It never rises.
@@ -129,11 +131,12 @@ class QBRank(TreeBoosting):
         Share of each feature in the gains of the splits; of an estimator, its own importances,
         summed and made to sum to 1, if it has any.
     n_splits_ : ndarray of shape (`n_features_in_`,)
-        Number of splits of trees on each feature.
+        Number of splits on each feature.
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        Those without anything to learn from: no pair and, unless `pair_weight` is 1, no label.
+        Those with nothing to learn from: queries without a pair and, unless `pair_weight` is 1,
+        without a label.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int
@@ -267,10 +270,10 @@ class QBRank(TreeBoosting):
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
         preferences : array-like of shape (n_pairs, 2), integer, default=None
-            Row of the winner and row of the loser, both of one query. They take the place of the
-            pairs of grades; grades are then labels only. Pairs may repeat and contradict each
-            other. Row numbers do not survive the cutting of folds, so that searches cannot carry
-            them.
+            Row of the winner and row of the loser, both of one query, as clicks or comparisons
+            tell. They take the place of the pairs of grades; grades are then labels only. Pairs may
+            repeat and contradict each other. Row numbers do not survive the cutting of folds, so
+            that searches cannot carry them.
         preference_weight : array-like of shape (n_pairs,), default=None
             Weight of each preference, not negative.
 

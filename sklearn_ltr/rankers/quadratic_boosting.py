@@ -29,7 +29,7 @@ class QuadraticBoosting(TreeBoosting):
     n_estimators : int, default=300
         Rounds. Each adds one weak ranker.
     learning_rate : float, default=0.05
-        Shrinkage, the paper's :math:`\eta`: each step is taken times this factor.
+        Shrinkage, the paper's :math:`\eta`: each weak ranker is taken times this factor.
     loss : object or None, default=None
         Any object with three methods on flat arrays, in which the rows of query q are
         ``offsets[q]:offsets[q + 1]``:
@@ -69,8 +69,8 @@ class QuadraticBoosting(TreeBoosting):
         "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
         are values, as short as `max_bins` allows.
     early_stopping : bool, default=False
-        Stop when `scoring` on validation queries no longer improves, and predict with the best
-        number of rounds.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best round.
     scoring : str, metric or scorer, default="ndcg@10"
         What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
         it or `sklearn_ltr.scorers.get_scorer` returns.
@@ -79,6 +79,7 @@ class QuadraticBoosting(TreeBoosting):
     n_iter_no_change : int, default=10
         Rounds without an improvement of more than `tol` after which to stop.
     tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
     warm_start : bool, default=False
         Continue an earlier fit up to `n_estimators` rounds, with its bins.
     n_jobs : int or None, default=None
@@ -92,13 +93,14 @@ class QuadraticBoosting(TreeBoosting):
     Attributes
     ----------
     model_ : AdditiveModel
-        The weak rankers with their coefficients, ``model_.rounds``.
+        The weak rankers with their coefficients: ``model_.terms``, or round by round
+        ``model_.rounds``.
     n_iter_ : int
         Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
         weak ranker lowers the loss any more.
     best_iteration_ : int
-        Rounds that `predict` uses: those of the best validation score with early stopping, else
-        all.
+        Number, from 1, of the round whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         The risk R after each round, with query weights relative to their mean. It never rises.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
@@ -107,12 +109,12 @@ class QuadraticBoosting(TreeBoosting):
         Share of each feature in the gains of the splits; of an estimator, its own importances,
         summed and made to sum to 1, if it has any.
     n_splits_ : ndarray of shape (`n_features_in_`,)
-        Number of splits of trees on each feature.
+        Number of splits on each feature.
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        Those where the loss has no gradient and no curvature, whatever the order of the rows: of
-        pairs and lists, those of one grade or one row.
+        Those with nothing to learn from: queries where the loss has no gradient and no curvature,
+        whatever the order of the rows; of pairs and lists, those of one grade or one row.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int

@@ -33,10 +33,11 @@ class RankBoost(StumpBoosting):
     n_estimators : int, default=300
         Rounds, the paper's :math:`T`. Each adds one stump.
     learning_rate : float, default=1.0
-        Each :math:`\alpha_t` is taken times this factor; 1 is the paper's algorithm.
+        Shrinkage: each stump is taken times this factor; 1 is the paper's algorithm.
     step : {"exact", "approximate"}, default="exact"
-        With :math:`W_+` and :math:`W_-` the weights of the pairs that the stump orders rightly and
-        wrongly, as shares of the weight of all pairs,
+        How far to go along the chosen stump, and which one that is. With :math:`W_+` and
+        :math:`W_-` the weights of the pairs that a stump orders rightly and wrongly, as shares of
+        the weight of all pairs,
 
         - "exact": :math:`\alpha = \frac{1}{2} \ln (W_+ / W_-)`, the minimiser of :math:`Z`, and
           the stump of least :math:`Z = 1 - W_+ - W_- + 2 \sqrt{W_+ W_-}` (the paper's second
@@ -50,8 +51,8 @@ class RankBoost(StumpBoosting):
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut at
         quantiles. None keeps every distinct value, so that every threshold of the paper is tried.
     early_stopping : bool, default=False
-        Stop when `scoring` on validation queries no longer improves, and predict with the best
-        number of rounds.
+        Stop when `scoring` on validation queries no longer improves, and predict with the model of
+        the best round.
     scoring : str, metric or scorer, default="ndcg@10"
         What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
         it or `sklearn_ltr.scorers.get_scorer` returns.
@@ -60,6 +61,7 @@ class RankBoost(StumpBoosting):
     n_iter_no_change : int, default=10
         Rounds without an improvement of more than `tol` after which to stop.
     tol : float, default=1e-4
+        With `early_stopping`, improvements that are no larger do not count.
     warm_start : bool, default=False
         Continue an earlier fit up to `n_estimators` rounds, with its bins.
     n_jobs : int or None, default=None
@@ -73,13 +75,13 @@ class RankBoost(StumpBoosting):
     Attributes
     ----------
     model_ : AdditiveModel
-        The stumps with their coefficients, ``model_.terms``.
+        The stumps with their coefficients: ``model_.terms``, or round by round ``model_.rounds``.
     n_iter_ : int
         Rounds run; fewer than `n_estimators` if early stopping or a callback stopped them, or if no
         stump lowers the loss any more.
     best_iteration_ : int
-        Rounds that `predict` uses: those of the best validation score with early stopping, else
-        all.
+        Number, from 1, of the round whose model `predict` uses: the one of the best validation
+        score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
         Product of the Z_t after each round: the exponential loss over that of no model, and a bound
         on the share of the pairs that are tied or in the wrong order (Theorem 1 of [1]_).
@@ -90,7 +92,8 @@ class RankBoost(StumpBoosting):
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
-        Those of one grade or one row, which hold no preference.
+        Those with nothing to learn from: queries without a preference, such as those of one grade
+        or one row.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int

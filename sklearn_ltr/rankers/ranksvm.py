@@ -68,23 +68,24 @@ class RankSVM(LinearRanker):
         :math:`F(w)` exceeds its minimum by at most this times :math:`F(w)`; positive. For the hinge
         less than 1e-8 is hardly within the precision of numbers.
     max_iter : int, default=1000
-        Most Newton steps.
+        Most iterations: Newton steps.
     n_jobs : int or None, default=None
-        Threads of the sums over pairs; None is 1 unless in a `joblib.parallel_config` context, -1
-        is all processors. The model does not depend on it.
+        Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
+        model does not depend on it. Matrix products have the threads of the BLAS.
     verbose : int, default=0
         Print a line each step if positive.
 
     Attributes
     ----------
     coef_ : ndarray of shape (`n_features_in_`,)
-        Weights of the features, :math:`w`.
+        Weight of each feature, the paper's :math:`w`; ``X @ coef_`` are the scores.
     n_iter_ : int
-        Newton steps.
+        Iterations run: Newton steps.
     n_queries_ : int
         Queries of positive weight.
     n_queries_skipped_ : int
-        Those of one grade or one row, which hold no preference. They are not in any sum above.
+        Those with nothing to learn from: queries of one grade or one row. They are not in any sum
+        above.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int
@@ -158,11 +159,13 @@ class RankSVM(LinearRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Finite.
         y : array-like of shape (n_samples,)
-            Grades; only their order matters.
+            Grades, finite; higher is better. Only their order counts.
         groups : array-like of shape (n_samples,), default=None
-            Query id of each row; None takes all rows as one query, and warns.
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns.
         query_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query, constant within a query; only their ratios matter.
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
 
         Returns
         -------

@@ -39,12 +39,13 @@ class SingleFeatureRanker(LinearRanker):
         which other columns have weight 0. None chooses the best single feature.
     n_jobs : int or None, default=None
         Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
-        result does not depend on it.
+        model does not depend on it.
 
     Attributes
     ----------
     coef_ : ndarray of shape (`n_features_in_`,)
-        Scores are ``X @ coef_``. Without `weights`, 1 or -1 at ``feature_``, and 0 elsewhere.
+        Weight of each feature; ``X @ coef_`` are the scores. Without `weights`, 1 or -1 at
+        ``feature_``, and 0 elsewhere.
     feature_ : int or None
         The feature chosen; None with `weights`.
     feature_scores_ : ndarray of shape (`n_features_in_`, 2) or None
@@ -53,12 +54,12 @@ class SingleFeatureRanker(LinearRanker):
     n_queries_ : int
         Queries of positive weight.
     n_queries_skipped_ : int
-        Those whose rows all have the same grade.
+        Those with nothing to learn from: queries of one grade or one row.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only where `X` had string column names.
+        Defined only if `X` had feature names that are all strings.
 
     See Also
     --------
@@ -109,13 +110,13 @@ class SingleFeatureRanker(LinearRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Finite.
         y : array-like of shape (n_samples,)
-            Grades, finite and such as `scoring` takes; higher is better.
+            Grades, finite; higher is better. They must be such as `scoring` takes.
         groups : array-like of shape (n_samples,), default=None
             Query id of each row, in any order and of any type. None takes all rows as one query,
             and warns.
         query_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query in the mean of `scoring`: constant within a query, not
-            negative. A query of weight 0 is left out.
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
 
         Returns
         -------
