@@ -4,9 +4,7 @@
 
 from cython.parallel cimport prange
 
-ctypedef fused floating:
-    float
-    double
+from sklearn_ltr._kernels._types cimport floating
 
 
 cdef inline double step_value(

@@ -5,17 +5,7 @@
 from cython.parallel cimport prange
 from libc.string cimport memcpy, memset
 
-ctypedef fused floating:
-    float
-    double
-
-ctypedef fused code_t:
-    unsigned char
-    unsigned short
-
-ctypedef fused index_t:
-    int
-    long long
+from sklearn_ltr._kernels._types cimport code_t, floating, index_t
 
 cdef enum:
     TILE = 128      # rows whose codes are found together

@@ -8,7 +8,8 @@ Pairs are counted, never listed: O(n log n) for a query of n rows, in 64-bit int
 from cython.parallel cimport prange, threadid
 from libc.stdint cimport int64_t
 
-from sklearn_ltr._kernels._ranking cimport Row, sort_rows
+from sklearn_ltr._kernels._ranking cimport sort_rows
+from sklearn_ltr._kernels._types cimport Row
 
 
 cdef void query_pairs(

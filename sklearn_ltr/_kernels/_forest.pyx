@@ -5,27 +5,18 @@
 from cython.parallel cimport prange, threadid
 from libc.string cimport memset
 
-ctypedef fused floating:
-    float
-    double
+from sklearn_ltr._kernels._types cimport ForestSplit, floating
 
-ctypedef fused code_t:
+
+ctypedef fused rank_t:      # code of a value: how many thresholds are below it
     unsigned char
     unsigned short
     unsigned int
 
-cdef packed struct Split:   # the fields of `forest.SPLIT`
-    int column              # number of its feature among those used
-    int first               # rows with first <= code < first + count go right
-    int count
-    int leaf                # number of the leaf that is split; its left part keeps it
-    int left                # what follows: a split of the same tree, or -1 - number of a leaf
-    int right
-
 
 cdef void encode(
     const floating[:, :] X, Py_ssize_t start, Py_ssize_t n, Py_ssize_t feature,
-    const double* thresholds, Py_ssize_t size, Py_ssize_t missing, code_t* codes,
+    const double* thresholds, Py_ssize_t size, Py_ssize_t missing, rank_t* codes,
 ) noexcept nogil:
     """Number of thresholds < value of each row; they are 2 size - 1, the last may be infinite.
 
@@ -44,53 +35,53 @@ cdef void encode(
                 code[j] = code[j] + step if thresholds[code[j] + step - 1] < value[j] else code[j]
             step = step >> 1
         for j in range(4):
-            codes[i + j] = <code_t>(code[j] if value[j] == value[j] else missing)
+            codes[i + j] = <rank_t>(code[j] if value[j] == value[j] else missing)
 
 
 cdef inline void part(
-    const code_t* codes, code_t first, code_t count, code_t leaf, code_t new, Py_ssize_t n,
-    code_t* leaves,
+    const rank_t* codes, rank_t first, rank_t count, rank_t leaf, rank_t new, Py_ssize_t n,
+    rank_t* leaves,
 ) noexcept nogil:
     """Move the rows of a leaf that go right to a new leaf."""
     cdef Py_ssize_t i
     # One comparison for both ends of the range: codes below `first` wrap around to large ones.
     for i in range(n):
         leaves[i] = (
-            new if (leaves[i] == leaf) & (<code_t>(codes[i] - first) < count) else leaves[i]
+            new if (leaves[i] == leaf) & (<rank_t>(codes[i] - first) < count) else leaves[i]
         )
 
 
 cdef void add_by_parts(
-    const Split* splits, Py_ssize_t n_splits, const double* values, const code_t* codes,
-    Py_ssize_t block, Py_ssize_t n, code_t* leaves, double* scores,
+    const ForestSplit* splits, Py_ssize_t n_splits, const double* values, const rank_t* codes,
+    Py_ssize_t block, Py_ssize_t n, rank_t* leaves, double* scores,
 ) noexcept nogil:
     """Add a tree's values, all rows taking part in every split: no branches, many rows at a time.
     """
     cdef Py_ssize_t s, i
     # Whole vectors; what is beyond the last row is computed and never read.
     cdef Py_ssize_t padded = (n + 15) & -16
-    memset(leaves, 0, padded * sizeof(code_t))
+    memset(leaves, 0, padded * sizeof(rank_t))
     for s in range(n_splits):
         part(
-            codes + splits[s].column * block, <code_t>splits[s].first, <code_t>splits[s].count,
-            <code_t>splits[s].leaf, <code_t>(s + 1), padded, leaves,
+            codes + splits[s].column * block, <rank_t>splits[s].first, <rank_t>splits[s].count,
+            <rank_t>splits[s].leaf, <rank_t>(s + 1), padded, leaves,
         )
     for i in range(n):
         scores[i] += values[leaves[i]]
 
 
 cdef void add_by_walks(
-    const Split* splits, const double* values, const code_t* codes, Py_ssize_t block, Py_ssize_t n,
-    double* scores,
+    const ForestSplit* splits, const double* values, const rank_t* codes, Py_ssize_t block,
+    Py_ssize_t n, double* scores,
 ) noexcept nogil:
     """Add a tree's values, each row walking from the root: the cost grows with the depth only."""
     cdef Py_ssize_t i, s
-    cdef code_t above
+    cdef rank_t above
     for i in range(n):
         s = 0
         while s >= 0:
-            above = <code_t>(codes[splits[s].column * block + i] - <code_t>splits[s].first)
-            s = splits[s].right if above < <code_t>splits[s].count else splits[s].left
+            above = <rank_t>(codes[splits[s].column * block + i] - <rank_t>splits[s].first)
+            s = splits[s].right if above < <rank_t>splits[s].count else splits[s].left
         scores[i] += values[-1 - s]
 
 
@@ -101,12 +92,12 @@ def add_trees(
     const Py_ssize_t[::1] sizes,            # IN, (n_used,) it has 2 size - 1 thresholds
     const Py_ssize_t[::1] missing,          # IN, (n_used,) code of a missing value
     const double[::1] thresholds,           # IN, ascending within a feature; not empty
-    const Split[::1] splits,                # IN, of all trees, parents first; not empty
+    const ForestSplit[::1] splits,          # IN, of all trees, parents first; not empty
     const Py_ssize_t[::1] tree_starts,      # IN, (n_trees + 1,) first split of each tree
     const double[::1] values,               # IN, of the leaves, one more than splits in each tree
     const Py_ssize_t[::1] outputs,          # IN, (n_trees,) row of `scores` that a tree adds to
     Py_ssize_t most_parts,                  # IN, trees of more splits are walked
-    code_t[:, :, ::1] buffer,               # OUT, (n_threads, n_used + 1, block), scratch; block a
+    rank_t[:, :, ::1] buffer,               # OUT, (n_threads, n_used + 1, block), scratch; block a
                                             # multiple of 16
     double[:, :] scores,                    # IN and OUT, (n_outputs, n_samples), rows contiguous
 ):
@@ -115,8 +106,8 @@ def add_trees(
     cdef Py_ssize_t block = buffer.shape[2]
     cdef Py_ssize_t n_used = features.shape[0]
     cdef Py_ssize_t b, k, t, n, start, n_splits
-    cdef code_t* codes
-    cdef const Split* tree
+    cdef rank_t* codes
+    cdef const ForestSplit* tree
     cdef const double* leaf_values
     cdef Py_ssize_t n_blocks = (X.shape[0] + block - 1) // block
     for b in prange(n_blocks, schedule="static", nogil=True, num_threads=n_threads):

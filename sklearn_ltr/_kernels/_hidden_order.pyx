@@ -4,7 +4,8 @@
 
 from cython.parallel cimport prange, threadid
 
-from sklearn_ltr._kernels._ranking cimport Row, sort_rows
+from sklearn_ltr._kernels._ranking cimport sort_rows
+from sklearn_ltr._kernels._types cimport Row
 
 
 cdef void rank_query(

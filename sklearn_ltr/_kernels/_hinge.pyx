@@ -9,17 +9,11 @@ gives the sums of each winner; the same sweep with signs turned gives those of e
 
 from cython.parallel cimport prange, threadid
 
-from sklearn_ltr._kernels._ranking cimport Row, sort_rows
+from sklearn_ltr._kernels._ranking cimport sort_rows
+from sklearn_ltr._kernels._types cimport HingeNode, Row
 
 
-cdef struct Node:
-    double at           # threshold that the next two are for
-    double sum          # of at - key over the rows of the node
-    double square       # of its square
-    double count        # of rows
-
-
-cdef inline void raise_to(Node* node, double at) noexcept nogil:
+cdef inline void raise_to(HingeNode* node, double at) noexcept nogil:
     """Move to a threshold that is no lower. No term is negative, so that no digits cancel."""
     cdef double d = at - node.at
     node.square += d * (2 * node.sum + d * node.count)
@@ -34,7 +28,7 @@ cdef double sweep(
     int top,                            # largest level of the query
     double tau,
     bint of_losers,                     # sums of losers over winners, not of winners over losers
-    Node[::1] nodes,                    # OUT, scratch, more than `top`
+    HingeNode[::1] nodes,                    # OUT, scratch, more than `top`
     Py_ssize_t[::1] reach,              # OUT, if of winners, see `hinge_sums`
     double[:, ::1] out,                 # IN, OUT, see `hinge_sums`
 ) noexcept nogil:
@@ -82,7 +76,7 @@ cdef double query_sums(
     Py_ssize_t stop,
     double tau,
     Row[::1] work,
-    Node[::1] nodes,
+    HingeNode[::1] nodes,
     Py_ssize_t[::1] order,
     Py_ssize_t[::1] reach,
     double[:, ::1] out,
@@ -117,7 +111,7 @@ def hinge_sums(
     double tau,
     int n_threads,
     Row[::1] work,                      # OUT, scratch, twice the longest query a thread
-    Node[::1] nodes,                    # OUT, scratch, the most levels of a query a thread
+    HingeNode[::1] nodes,                    # OUT, scratch, the most levels of a query a thread
     double[::1] value,                  # OUT, (n_queries,), sum of m^2 / 2
     double[:, ::1] out,                 # OUT, (2, n_samples), zeros: gradient with respect to -b,
                                         #     number of active pairs

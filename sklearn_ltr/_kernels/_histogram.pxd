@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms of packed words over bin codes; see _histogram.pyx."""
 
-ctypedef unsigned char code8_t
-ctypedef unsigned short code16_t
-
-ctypedef fused code_t:
-    code8_t
-    code16_t
+from sklearn_ltr._kernels._types cimport code_t
 
 cdef extern from *:
     """

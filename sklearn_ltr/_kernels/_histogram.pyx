@@ -8,6 +8,8 @@ not depend on their order. A histogram is a slot for each code of each feature; 
 first slot of each feature.
 """
 
+from sklearn_ltr._kernels._types cimport code8_t, code_t
+
 
 cdef void add_rows(
     const code_t* codes,            # IN, the codes of a block of features, row-major

@@ -5,12 +5,12 @@
 from cython.parallel cimport prange, threadid
 from libc.math cimport M_LN2, exp, fabs, fmax, log1p
 
-from sklearn_ltr._kernels._ranking cimport Row, sort_rows
+from sklearn_ltr._kernels._ranking cimport sort_rows
 from sklearn_ltr._kernels._swaps cimport expected_changes
+from sklearn_ltr._kernels._types cimport Row
 
 
 cdef enum:
-    N_ARRAYS = 12           # of the scratch of a thread
     LARGEST_EXPONENT = 300  # of weights relative to the reference score
 
 
@@ -174,7 +174,7 @@ def lambdas(
     bint query_norm,
     int n_threads,
     Row[::1] work,                      # OUT, scratch: twice the longest query for each thread
-    double[:, :, ::1] arrays,           # OUT, scratch, (n_threads, N_ARRAYS, longest query)
+    double[:, :, ::1] arrays,           # OUT, scratch, (n_threads, LAMBDA_ARRAYS, longest query)
     double[::1] gradient,               # OUT, (n_samples,)
     double[::1] curvature,              # OUT, (n_samples,)
     double[::1] value,                  # OUT, (n_queries,), the metric; kept where gains are equal

@@ -5,7 +5,7 @@
 from cython.parallel cimport prange
 from libc.math cimport copysign
 
-from sklearn_ltr._kernels._histogram cimport code_t
+from sklearn_ltr._kernels._types cimport code_t
 
 
 cdef inline long long fixed(double value, double scale) noexcept nogil:

@@ -5,12 +5,7 @@
 from cython.parallel cimport prange
 from libc.math cimport exp, fabs, log, sqrt, tanh
 
-
-cdef enum Term:         # the order of `smooth_pairs.TERMS`
-    LOGISTIC_CURVATURE
-    FIDELITY
-    FIDELITY_SLOPE
-
+from sklearn_ltr._kernels._types cimport FIDELITY_SLOPE, LOGISTIC_CURVATURE
 
 cdef enum:
     # A difference beyond counts as this in the fidelity; the slope is then exp(-200) at most.

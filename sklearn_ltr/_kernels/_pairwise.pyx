@@ -13,17 +13,10 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, exp
 from libc.string cimport memset
 
+from sklearn_ltr._kernels._types cimport code_t, position_t
+
 cdef enum:
     BLOCK_BYTES = 262144    # of E that a sweep goes through for one feature after another
-
-
-ctypedef fused code_t:
-    unsigned char
-    unsigned short
-
-ctypedef fused position_t:
-    unsigned short
-    unsigned int
 
 
 cdef inline void extremes(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of a node by the side of its split; see _partition.pyx."""
 
-from sklearn_ltr._kernels._histogram cimport code_t
+from sklearn_ltr._kernels._types cimport code_t
 
 
 cdef struct Cut:

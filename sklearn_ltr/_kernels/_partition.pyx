@@ -8,7 +8,8 @@ Lists of rows have AHEAD more entries.
 from cython.parallel cimport prange
 from libc.string cimport memcpy, memmove
 
-from sklearn_ltr._kernels._histogram cimport AHEAD, code_t, prefetch
+from sklearn_ltr._kernels._histogram cimport AHEAD, prefetch
+from sklearn_ltr._kernels._types cimport code_t
 
 cdef enum:
     ROWS_PER_THREAD = 20_000  # with fewer a second thread costs more than it does

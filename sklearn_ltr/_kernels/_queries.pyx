@@ -6,13 +6,7 @@ from cython.parallel cimport prange
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-ctypedef fused floating:
-    float
-    double
-
-ctypedef fused index_t:
-    int
-    long long
+from sklearn_ltr._kernels._types cimport floating, index_t
 
 
 cdef inline uint64_t mix(uint64_t h) noexcept nogil:

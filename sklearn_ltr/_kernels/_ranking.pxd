@@ -3,11 +3,7 @@
 
 from libc.stdint cimport int64_t
 
-
-cdef struct Row:
-    double score
-    double tie      # the smaller comes first among equal scores
-    double value    # what comes with the row: its gain, 1 if it is relevant, or its number
+from sklearn_ltr._kernels._types cimport Row
 
 
 cdef int64_t sort_rows(Row[::1] work, Py_ssize_t n) noexcept nogil

@@ -12,13 +12,7 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-
-cdef enum Ties:     # the order of `_per_query.TIES`
-    AVERAGE
-    INPUT
-    REVERSE
-    WORST
-    BEST
+from sklearn_ltr._kernels._types cimport AVERAGE, BEST, INPUT, REVERSE, WORST, Row
 
 
 cdef enum:

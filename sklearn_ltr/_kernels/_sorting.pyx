@@ -4,9 +4,7 @@
 
 from libc.string cimport memset
 
-ctypedef fused floating:
-    float
-    double
+from sklearn_ltr._kernels._types cimport floating
 
 ctypedef fused key_t:
     unsigned int

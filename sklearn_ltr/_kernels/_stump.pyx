@@ -6,13 +6,9 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
-ctypedef fused code_t:
-    unsigned char
-    unsigned short
-
-ctypedef fused position_t:
-    unsigned short
-    unsigned int
+from sklearn_ltr._kernels._types cimport (
+    CORRELATION, SQUARED, code_t, position_t
+)
 
 
 cdef void presort_chunk(
@@ -90,12 +86,6 @@ def sum_by_code(
             else:
                 for j in range(4):
                     sums[start[j] + row[j]] += value
-
-
-cdef enum Criterion:        # the order of `stump.CRITERIA`
-    SQUARED
-    EXPONENTIAL
-    CORRELATION
 
 
 cdef inline double gain_of(double num, double den, int criterion) noexcept nogil:

@@ -7,21 +7,17 @@ If rows i and j at positions p < q swap, each of these metrics changes by |gain_
     x(p) + (sum of e(t) over p < t < q) - v(q),
 
 where x, e and v depend on how many of the other rows are relevant, and on their order only for
-AP and RR. Its expectation over the orders of tied rows separates into alpha_i + f_i beta_j for rows
-of different tie groups and is one number, omega, within a group; f_i is the chance that j's part
-counts at all. Each takes one pass over the positions of a group.
+MAP and MRR. Its expectation over the orders of tied rows separates into alpha_i + f_i beta_j for
+rows of different tie groups and is one number, omega, within a group; f_i is the chance that j's
+part counts at all. Each takes one pass over the positions of a group.
 """
 
 from libc.math cimport fmax
 
-
-cdef enum Kind:     # the order of `METRICS` in losses/lambdas.py
-    NDCG
-    AP
-    RR
+from sklearn_ltr._kernels._types cimport MAP, MRR, NDCG
 
 
-cdef enum Side:
+cdef enum Role:     # of a group in a sum
     UPPER       # i is in the group and j below it
     LOWER       # j is in the group and i above it
     WITHIN      # both are in the group
@@ -44,15 +40,15 @@ cdef inline double chance_irrelevant(
 
 
 cdef double expectation(
-    int kind, Side side, const Group* group, const double* discount, Py_ssize_t relevant_above,
+    int kind, Role role, const Group* group, const double* discount, Py_ssize_t relevant_above,
     Py_ssize_t relevant_others,
 ) noexcept nogil:
     """The part of an expectation that comes from the positions of one group.
 
     Relevant rows are counted without i and j, above the group and in it.
     """
-    cdef Py_ssize_t m = group.size, i_is_inside = side != LOWER, t, left, right
-    cdef Py_ssize_t others = m - (2 if side == WITHIN else 1)
+    cdef Py_ssize_t m = group.size, i_is_inside = role != LOWER, t, left, right
+    cdef Py_ssize_t others = m - (2 if role == WITHIN else 1)
     cdef double share = <double>relevant_others / others if others > 0 else 0
     cdef double none = 1        # chance that no other row of the group before t is relevant
     cdef double none_next = 1   # and none before the position after t
@@ -65,7 +61,7 @@ cdef double expectation(
             x = d
             e = 0
             v = d
-        elif kind == AP:
+        elif kind == MAP:
             x = (relevant_above + 1 + t * share) * d
             e = share * d
             v = (relevant_above + 1 + (t - i_is_inside) * share) * d
@@ -77,15 +73,15 @@ cdef double expectation(
             none_next *= chance_irrelevant(others, relevant_others, t + 1 - i_is_inside)
         left = min(t, group.top)
         right = m - 1 - t
-        if side == UPPER:
+        if role == UPPER:
             total += (x if t < group.top else 0) + left * e
-        elif side == LOWER:
+        elif role == LOWER:
             total += right * e - v
-        elif side == ALONE:
+        elif role == ALONE:
             total += x
         else:
             total += right * ((x if t < group.top else 0) + left * e) - left * v
-    return total / (m * (m - 1) / 2 if side == WITHIN else m)
+    return total / (m * (m - 1) / 2 if role == WITHIN else m)
 
 
 cdef double expected_changes(
@@ -98,8 +94,8 @@ cdef double expected_changes(
     """
     cdef Group group
     cdef Py_ssize_t label, first, count, j, found = 0
-    cdef double expected = 0    # AP: the sum that the groups above contribute, each row by itself
-    cdef double[2] stop         # RR: what j below a group with relevant rows counts, i above it
+    cdef double expected = 0    # MAP: the sum that the groups above contribute, each row by itself
+    cdef double[2] stop         # MRR: what j below a group with relevant rows counts, i above it
     cdef double row_alpha, row_f, row_beta, of_group, of_pair, gains, value = 0
     group.start = 0
     group.above = 0
@@ -126,7 +122,7 @@ cdef double expected_changes(
             continue
         group.top = max(0, min(T - group.start, group.size))
         of_group *= <double>group.relevant / group.size
-        if kind == RR and group.above > 0:
+        if kind == MRR and group.above > 0:
             group.top = 0       # no pair changes what the first relevant row is
         elif group.relevant > 0:
             value += gains * expectation(
@@ -140,11 +136,11 @@ cdef double expected_changes(
                 row_alpha = expectation(
                     kind, UPPER, &group, discount, group.above, group.relevant - label
                 )
-            if kind == AP:
+            if kind == MAP:
                 row_alpha -= row_f * (expected + of_group)
-            elif kind == RR and group.relevant > label:
+            elif kind == MRR and group.relevant > label:
                 row_f = 0
-            if kind == RR and found > 1 - label:
+            if kind == MRR and found > 1 - label:
                 row_beta = stop[1 - label]
             else:
                 row_beta = expected + expectation(
@@ -163,10 +159,10 @@ cdef double expected_changes(
             )
         for j in range(group.start, first):
             omega[j] = fmax(of_pair, 0)     # below 0 by rounding only
-        if kind == AP:
+        if kind == MAP:
             expected += of_group
-        elif kind == RR and group.relevant > 0 and found < 2:
-            stop[found] = expectation(RR, LOWER, &group, discount, 0, group.relevant - 1)
+        elif kind == MRR and group.relevant > 0 and found < 2:
+            stop[found] = expectation(MRR, LOWER, &group, discount, 0, group.relevant - 1)
             found += 1
         group.above += group.relevant
         group.start += group.size

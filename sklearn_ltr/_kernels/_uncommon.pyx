@@ -9,7 +9,8 @@ they leave of the sum over all rows.
 from cython.parallel cimport prange
 from libc.string cimport memcmp
 
-from sklearn_ltr._kernels._histogram cimport AHEAD, code_t, prefetch
+from sklearn_ltr._kernels._histogram cimport AHEAD, prefetch
+from sklearn_ltr._kernels._types cimport code_t
 
 
 def count_codes(

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklearn_ltr._kernels import _hinge
+from sklearn_ltr._kernels import _hinge, _types
 from sklearn_ltr.ranking import rows_to_rank
 
-NODE = np.dtype([(name, "f8") for name in ("at", "sum", "square", "count")])
+NODE = _types.HINGE_NODE
 
 
 class HingeValues(NamedTuple):

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from sklearn_ltr._kernels import _lambdas, _ranking
+from sklearn_ltr._kernels import _lambdas, _ranking, _types
 from sklearn_ltr.labels import check_gain, gains
 from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.metrics.dcg import NDCG, discounts_of
@@ -13,8 +13,8 @@ from sklearn_ltr.metrics.reciprocal import ReciprocalRank
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.ranking import rows_to_rank, run_kernel
 
-METRICS = (NDCG, AveragePrecision, ReciprocalRank)  # the order of `Kind` in _swaps.pyx
-N_ARRAYS = 12  # of a thread's scratch in _lambdas.pyx
+METRICS = (NDCG, AveragePrecision, ReciprocalRank)  # the order of `SwapMetric` in _types.pxd
+N_ARRAYS = _types.LAMBDA_ARRAYS
 
 # The step -G / W of a row is at most this, in units of 1 / sigmoid. No fit that goes well comes
 # near it.

@@ -4,10 +4,9 @@
 
 import numpy as np
 
-from sklearn_ltr._kernels import _pair_losses
+from sklearn_ltr._kernels import _pair_losses, _types
 
-# The order of `Term` in _pair_losses.pyx.
-TERMS = ("logistic curvature", "fidelity", "fidelity slope")
+TERMS = _types.names(_types.PairTerm)  # ("logistic curvature", ...)
 
 
 class SumsOverPairs:

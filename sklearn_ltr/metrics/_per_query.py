@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array
 
+from sklearn_ltr._kernels import _types
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.queries import per_query as reduce_to_queries
 from sklearn_ltr.reduction import mean
 
-TIES = ("average", "input", "reverse", "worst", "best")  # the order of `Ties` in _ranking.pyx
+TIES = _types.names(_types.Ties)  # ("average", ...)
 UNDEFINED = ("skip", "raise", 0, 1)
 
 

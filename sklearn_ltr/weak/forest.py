@@ -5,7 +5,7 @@
 import numpy as np
 from scipy import sparse
 
-from sklearn_ltr._kernels import _forest
+from sklearn_ltr._kernels import _forest, _types
 
 # Rows of a sparse matrix are made dense this many at a time.
 CHUNK = 10_000
@@ -15,10 +15,6 @@ BLOCK = 256
 MOST_PARTS = 255
 # So are trees of more splits for each row, when there are only a few rows.
 PARTS_PER_ROW = 6
-
-SPLIT = np.dtype(
-    [(name, np.int32) for name in ("column", "first", "count", "leaf", "left", "right")]
-)
 
 
 class TreeEnsemble:
@@ -70,7 +66,7 @@ class TreeEnsemble:
 
         following = -1 - leaf
         following[inner] = number
-        self._splits = np.zeros(max(len(inner), 1), dtype=SPLIT)  # never empty
+        self._splits = np.zeros(max(len(inner), 1), dtype=_types.FOREST_SPLIT)  # never empty
         splits = self._splits[: len(inner)]
         self.features, splits["column"] = np.unique(feature[inner], return_inverse=True)
         self._cut(splits, joined("threshold", float)[inner], joined("missing_right", bool)[inner])

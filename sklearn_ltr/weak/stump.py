@@ -7,14 +7,14 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from sklearn_ltr._kernels import _stump
+from sklearn_ltr._kernels import _stump, _types
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble
 from sklearn_ltr.weak.step_functions import StepFunctions
 from sklearn_ltr.weak.tree import Tree
 
-CRITERIA = ("squared", "exponential", "correlation")  # the order of `Criterion` in _stump.pyx
+CRITERIA = _types.names(_types.Criterion)  # ("squared", ...)
 
 # Gains within this of the best count as equal: the lowest feature, then threshold, wins.
 TIE = 1e-9
