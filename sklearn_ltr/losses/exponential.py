@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from sklearn_ltr._kernels import _pairwise
+from sklearn_ltr._kernels import _explicit_pairs, _graded_pairs, _graded_sweep
 from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.losses.pair_sums import Crossing, PairSweep
 from sklearn_ltr.pairs import GradedPairs
@@ -151,22 +151,22 @@ class _OfGrades(BoundExponentialPairs):
 
     def _update(self, scores):
         rows = scores, self.pairs.grade, self.data.offsets, self._distance
-        self.log_scale = _pairwise.largest_log_weight(*rows, self._log_weight, self._buffer)
+        self.log_scale = _graded_pairs.largest_log_weight(*rows, self._log_weight, self._buffer)
         shift = 0.5 * (self._log_weight - self.log_scale)
         out = self._E, self.gradient, self.degree, self._sums
-        _pairwise.graded_sums(*rows, self._factors, shift, self._buffer, *out)
+        _graded_pairs.graded_sums(*rows, self._factors, shift, self._buffer, *out)
 
     def crossing(self, above):
         crossing, scratch = np.zeros_like(self._distance), np.empty((2, *self._distance.shape))
         rows = above.view(np.uint8), self.pairs.grade, self.data.offsets, self._E
-        _pairwise.graded_crossing(*rows, scratch, crossing)
+        _graded_pairs.graded_crossing(*rows, scratch, crossing)
         crossing *= self._factors[2]
         a, b = self._halves
         return Crossing(self._distance[a, b], crossing[a, b], crossing[b, a])
 
     def sweep(self, features, codes, order, delta):
         rows = self.data.offsets, self.pairs.grade, self._E, self.degree
-        _pairwise.graded_sweep(features, codes, order, *rows, self._buffer, delta)
+        _graded_sweep.graded_sweep(features, codes, order, *rows, self._buffer, delta)
 
 
 class _Listed(BoundExponentialPairs):
@@ -186,11 +186,13 @@ class _Listed(BoundExponentialPairs):
         pairs, n_threads = self.pairs, self.data.n_threads
         rows = pairs.winner, pairs.loser, self._labels, pairs.pair_offsets
         weights = self._log_weight, self._log_pair_weight
-        _pairwise.listed_log_weights(scores, rows, *weights, self._weight, self._sums, n_threads)
+        _explicit_pairs.explicit_log_weights(
+            scores, rows, *weights, self._weight, self._sums, n_threads
+        )
         self.log_scale = self.data.largest(self._sums)
         out = self._weight, self.gradient, self.degree, self._sums
         scale = self.log_scale, self.squared
-        _pairwise.listed_sums(rows, pairs.offsets, *scale, *out, n_threads)
+        _explicit_pairs.explicit_sums(rows, pairs.offsets, *scale, *out, n_threads)
 
     def crossing(self, above):
         agrees = above[self.pairs.winner]

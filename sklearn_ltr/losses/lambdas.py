@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from sklearn_ltr._kernels import _lambdas, _ranking, _types
+from sklearn_ltr._kernels import _dcg, _lambdas, _types
 from sklearn_ltr.labels import check_gain, gains
 from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.metrics.dcg import NDCG, discounts_of
@@ -53,7 +53,7 @@ class BoundLambdas(BoundLoss):
             if gain.max() > 2.0**960:
                 gain = gain * 2.0**-64  # as the metric itself does
             ideal, full_ideal = (
-                run_kernel(_ranking.ideal_dcg, gain, d, offsets=offsets, n_threads=n_threads)
+                run_kernel(_dcg.ideal_dcg, gain, d, offsets=offsets, n_threads=n_threads)
                 for d in (discounts[:truncation_level], discounts[:positions])
             )
         else:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklearn_ltr._kernels import _pairwise
+from sklearn_ltr._kernels import _explicit_sweep
 
 # Queries whose pairs fill less than this share of rows squared are swept pair by pair, as are those
 # of which a matrix would take more than this many bytes.
@@ -40,10 +40,10 @@ class PairSweep:
         pairs = self._pairs
         if self._buffer is None:
             rows = pairs.winner, pairs.loser, pairs.pair_offsets
-            _pairwise.sparse_sweep(features, codes, rows, weight, delta, self._n_threads)
+            _explicit_sweep.sparse_sweep(features, codes, rows, weight, delta, self._n_threads)
             return
         rows = pairs.winner, pairs.loser, weight, pairs.pair_offsets
-        _pairwise.explicit_sweep(
+        _explicit_sweep.explicit_sweep(
             features, codes, order, rows, pairs.offsets, degree, self._buffer, delta
         )
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sklearn_ltr._kernels import _ranking
+from sklearn_ltr._kernels import _dcg
 from sklearn_ltr.labels import GAINS, check_gain, gains
 from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
 from sklearn_ltr.ranking import run_kernel
@@ -42,7 +42,7 @@ class _Discounted(Metric):
 
     def _sums(self, gains, y_score, discounts, offsets, n_threads):
         return run_kernel(
-            _ranking.dcg,
+            _dcg.dcg,
             gains,
             y_score,
             discounts,
@@ -122,9 +122,7 @@ class NDCG(_Discounted):
             gain = gain * 2.0**-64
         discounts = self._discounts(offsets)
         sums = self._sums(gain, y_score, discounts, offsets, n_threads)
-        ideal = run_kernel(
-            _ranking.ideal_dcg, gain, discounts, offsets=offsets, n_threads=n_threads
-        )
+        ideal = run_kernel(_dcg.ideal_dcg, gain, discounts, offsets=offsets, n_threads=n_threads)
         defined = ideal > 0
         values = np.full(len(ideal), np.nan)
         np.divide(sums, ideal, out=values, where=defined)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sklearn_ltr._kernels import _ranking
+from sklearn_ltr._kernels import _dcg, _precision
 from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
 from sklearn_ltr.ranking import run_kernel
 from sklearn_ltr.validation import check_choice
@@ -76,7 +76,7 @@ class AveragePrecision(_Binary):
         if self.denominator == "min(relevant,k)":
             possible = np.minimum(n_relevant, depth)
         precisions = run_kernel(
-            _ranking.precision_sum,
+            _precision.precision_sum,
             relevant,
             y_score,
             depth,
@@ -117,7 +117,7 @@ class PrecisionAtK(_Binary):
         # The number of relevant rows in the top k is a DCG whose k discounts are all 1.
         top = np.ones(min(self.k, int(sizes.max())))
         values = run_kernel(
-            _ranking.dcg,
+            _dcg.dcg,
             self._relevant(y_true),
             y_score,
             top,

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sklearn_ltr._kernels import _ranking
+from sklearn_ltr._kernels import _reciprocal
 from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
 from sklearn_ltr.metrics.precision import _Binary
 from sklearn_ltr.ranking import run_kernel
@@ -37,7 +37,7 @@ class ReciprocalRank(_Binary):
     def _values(self, y_true, y_score, offsets, n_threads):
         relevant = self._relevant(y_true)
         values = run_kernel(
-            _ranking.reciprocal_rank,
+            _reciprocal.reciprocal_rank,
             relevant,
             y_score,
             len(relevant) if self.k is None else min(self.k, len(relevant)),
@@ -94,7 +94,7 @@ class ExpectedReciprocalRank(Metric):
     def _values(self, y_true, y_score, offsets, n_threads):
         stops = np.exp2(y_true - self.max_grade) - np.exp2(-float(self.max_grade))
         values = run_kernel(
-            _ranking.expected_reciprocal_rank,
+            _reciprocal.expected_reciprocal_rank,
             stops,
             y_score,
             len(stops) if self.k is None else min(self.k, len(stops)),

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from strategies import examples
 
-from sklearn_ltr._kernels import _ranking
+from sklearn_ltr._kernels import _dcg
 from sklearn_ltr.metrics import (
     Metric,
     average_precision_score,
@@ -159,7 +159,7 @@ def test_long_queries_equal_a_full_sort(ties, k, order):
     }[order]
     discounts = 1 / np.log2(2 + np.arange(min(k, sizes.max())))
     got = run_kernel(
-        _ranking.dcg, gains, scores, discounts, TIES.index(ties), offsets=offsets, n_threads=1
+        _dcg.dcg, gains, scores, discounts, TIES.index(ties), offsets=offsets, n_threads=1
     )
     for q, size in enumerate(sizes):
         g, s = gains[offsets[q] :][:size], scores[offsets[q] :][:size]
@@ -182,7 +182,7 @@ def test_ideal_equals_a_full_sort(k, n_grades):
     offsets = np.array([0, 1, 12, 300])
     gains = rng.integers(0, n_grades, 300).astype(float)
     discounts = 1 / np.log2(2 + np.arange(k))
-    got = run_kernel(_ranking.ideal_dcg, gains, discounts, offsets=offsets, n_threads=1)
+    got = run_kernel(_dcg.ideal_dcg, gains, discounts, offsets=offsets, n_threads=1)
     for q in range(3):
         best = -np.sort(-gains[offsets[q] : offsets[q + 1]])[:k]
         assert got[q] == pytest.approx(best @ discounts[: len(best)], rel=1e-13)
