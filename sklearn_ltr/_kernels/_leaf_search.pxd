@@ -1,0 +1,79 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The best splits of the leaves of a growing tree; see _leaf_search.pyx."""
+
+from sklearn_ltr._kernels._partition cimport Cut
+from sklearn_ltr._kernels._split cimport Node, Rules, Split
+from sklearn_ltr._kernels._types cimport code_t
+
+
+cdef struct Leaf:
+    int node            # its number in the tree
+    int depth
+    Py_ssize_t start    # its rows are rows[start:stop]
+    Py_ssize_t stop
+    Node sums
+    Split split         # the best one, of gain 0 where there is none
+
+
+cdef class LeafSearch:
+    cdef const unsigned int[::1] rows
+    cdef const long long[::1] words
+    cdef const Py_ssize_t[::1] starts, n_bins
+    cdef const int[::1] directions
+    cdef int max_depth, n_candidates, n_threads
+    cdef const unsigned char[::1] listed    # (n_blocks,)
+    cdef const Py_ssize_t[::1] common       # common code of each column
+    cdef const long long[::1] indptr        # (n_rows + 1,)
+    cdef const unsigned int[::1] slots
+    cdef bint any_listed
+    cdef long long[:, ::1] partial          # histograms of parts of a leaf's rows but the first
+    cdef Leaf* leaves
+    cdef Split* found                       # (n_blocks, 2), the best splits of two leaves
+    cdef long long[:, ::1] histograms
+    cdef long long[::1] count_histogram
+    cdef unsigned char[:, ::1] candidates   # (2, n_features)
+    cdef long long[::1] leaf_words          # the words of a leaf's rows
+
+    cdef prepare_counts(self)
+
+    cdef void evaluate(
+        self, const code_t[:, :, ::1] codes, const Rules* rules, unsigned long long seed,
+        int smaller, int larger
+    ) noexcept nogil
+
+    cdef bint may_split(self, const Leaf* leaf, const Rules* rules) noexcept nogil
+
+    cdef void draw_candidates(self, unsigned long long seed, int node, int which) noexcept nogil
+
+    cdef void scan(
+        self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
+        const int* wanted
+    ) noexcept nogil
+
+    cdef void scan_part(
+        self, int index, Py_ssize_t first, Py_ssize_t last, Py_ssize_t part
+    ) noexcept nogil
+
+    cdef void join_parts(
+        self, int index, Py_ssize_t first, Py_ssize_t last, int n_parts
+    ) noexcept nogil
+
+    cdef void search_block(
+        self, Py_ssize_t block, Py_ssize_t width, int leaf, int which, const long long* counts,
+        const Rules* rules
+    ) noexcept nogil
+
+    cdef void choose(self, Py_ssize_t n_blocks, int leaf, int which) noexcept nogil
+
+    cdef bint counts_suffice(
+        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
+        int index
+    ) noexcept nogil
+
+    cdef void search_counted(
+        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
+        unsigned long long seed, int index
+    ) noexcept nogil
+
+    cdef Cut cut(self, const Split* split, Py_ssize_t width) noexcept nogil

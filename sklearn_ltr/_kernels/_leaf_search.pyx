@@ -1,0 +1,273 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The best splits of the leaves of a growing tree, from their histograms."""
+
+import numpy as np
+
+cimport cython
+from cython.parallel cimport prange
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from sklearn_ltr._kernels._histogram cimport add_rows, subtract
+from sklearn_ltr._kernels._partition cimport Cut, count_left
+from sklearn_ltr._kernels._split cimport RIGHT, TIE, Rules, Split, low, search_feature
+from sklearn_ltr._kernels._types cimport code_t
+from sklearn_ltr._kernels._uncommon cimport add_uncommon, fill_common
+
+cdef enum:
+    CELLS_PER_THREAD = 200_000  # with fewer a second thread costs more than it does
+
+
+cdef inline unsigned long long split_mix(
+    unsigned long long seed, unsigned long long n
+) noexcept nogil:
+    """Number n of the SplitMix64 sequence of a seed."""
+    cdef unsigned long long x = seed + (n + 1) * 0x9E3779B97F4A7C15ULL
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL
+    return x ^ (x >> 31)
+
+
+@cython.nonecheck(False)  # of `self`, never None: the check would need the GIL
+cdef class LeafSearch:
+    """Finds the best splits of the leaves of a `TreeBuilder`, whose parameters it has.
+
+    The builder says what the leaves are; their splits and histograms are kept here.
+
+    The smaller child of a split has its histogram built from its rows, in a slot of its own; the
+    larger one's is what is left of the parent's, in the parent's slot. So there are as many
+    histograms as leaves, and leaf i owns histogram i.
+    """
+
+    def __init__(
+        self, rows, words, starts, n_bins, directions, uncommon, max_leaves, max_depth,
+        n_candidates, n_threads
+    ):
+        self.rows, self.words = rows, words
+        self.starts, self.n_bins, self.directions = starts, n_bins, directions
+        self.max_depth, self.n_candidates, self.n_threads = max_depth, n_candidates, n_threads
+        self.listed, self.common = uncommon.listed, uncommon.common
+        self.indptr, self.slots = uncommon.indptr, uncommon.slots
+        self.any_listed = bool(np.any(uncommon.listed))
+        n_slots = starts[len(starts) - 1]
+        n_partial = n_threads - 1 if self.any_listed else 0
+        self.partial = np.zeros((n_partial, n_slots), dtype=np.int64)
+        self.leaf_words = np.empty_like(words)
+        self.histograms = np.zeros((max_leaves, n_slots), dtype=np.int64)
+        self.count_histogram = np.zeros(0, dtype=np.int64)
+        self.candidates = np.ones((2, len(n_bins)), dtype=np.uint8)
+        self.leaves = <Leaf*>calloc(max_leaves, sizeof(Leaf))
+        self.found = <Split*>calloc(2 * len(starts), sizeof(Split))
+        if self.leaves == NULL or self.found == NULL:
+            raise MemoryError("No memory to grow a tree.")
+
+    def __dealloc__(self):
+        free(self.leaves)
+        free(self.found)
+
+    cdef prepare_counts(self):
+        """Make room for a histogram of counts."""
+        if self.count_histogram.shape[0] == 0:
+            self.count_histogram = np.zeros(self.histograms.shape[1], dtype=np.int64)
+
+    cdef void evaluate(
+        self, const code_t[:, :, ::1] codes, const Rules* rules, unsigned long long seed,
+        int smaller, int larger
+    ) noexcept nogil:
+        """Find the best splits of two siblings, or of the root, when `larger` is -1.
+
+        Without regard to counts that are apart from the low sums: no split that they allow is
+        better.
+        """
+        cdef Rules uncounted = rules[0]
+        cdef int wanted[2]
+        cdef int i
+        cdef Leaf* leaf
+        wanted[0], wanted[1] = smaller, larger
+        for i in range(2):
+            if wanted[i] < 0:
+                continue
+            leaf = &self.leaves[wanted[i]]
+            leaf.split.gain = 0
+            if not self.may_split(leaf, rules):
+                wanted[i] = -1
+            elif self.n_candidates < self.n_bins.shape[0]:
+                self.draw_candidates(seed, leaf.node, i)
+        if wanted[0] < 0 and wanted[1] < 0:
+            return
+        uncounted.min_count = 0
+        self.scan(codes, &uncounted, smaller, larger, wanted)
+
+    cdef bint may_split(self, const Leaf* leaf, const Rules* rules) noexcept nogil:
+        return (
+            leaf.stop - leaf.start >= 2
+            and (self.max_depth < 0 or leaf.depth < self.max_depth)
+            and low(leaf.sums.word, rules) >= 2 * rules.min_low
+            and leaf.sums.count >= 2 * rules.min_count
+        )
+
+    cdef void draw_candidates(
+        self, unsigned long long seed, int node, int which
+    ) noexcept nogil:
+        """Choose `n_candidates` features without replacement."""
+        cdef Py_ssize_t n_features = self.n_bins.shape[0]
+        cdef Py_ssize_t k, n_drawn = 0
+        cdef unsigned long long x
+        for k in range(n_features):
+            x = split_mix(seed, node * n_features + k)
+            # One of the features left is taken with the chance that as many are still wanted.
+            self.candidates[which, k] = (
+                <double>(x >> 11) * 2.0 ** -53 * (n_features - k) < self.n_candidates - n_drawn
+            )
+            n_drawn += self.candidates[which, k]
+
+    cdef void scan(
+        self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
+        const int* wanted
+    ) noexcept nogil:
+        """Histograms of two siblings, and the best splits of those that are wanted."""
+        cdef Py_ssize_t width = codes.shape[2]
+        cdef Py_ssize_t start = self.leaves[smaller].start
+        cdef Py_ssize_t n = self.leaves[smaller].stop - start
+        cdef Py_ssize_t i, block, first, last
+        cdef int n_threads = self.n_threads
+        if n * self.n_bins.shape[0] + 2 * self.histograms.shape[1] < CELLS_PER_THREAD:
+            n_threads = 1
+        for i in prange(n_threads, schedule="static", num_threads=n_threads):
+            self.scan_part(smaller, n * i // n_threads, n * (i + 1) // n_threads, i)
+        for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
+            first, last = self.starts[block * width], self.starts[(block + 1) * width]
+            if self.listed[block]:
+                self.join_parts(smaller, block * width, (block + 1) * width, n_threads)
+            else:
+                memset(&self.histograms[smaller, first], 0, (last - first) * sizeof(long long))
+                add_rows(
+                    &codes[block, 0, 0], &self.rows[start], &self.leaf_words[0], n,
+                    &self.starts[block * width], &self.histograms[smaller, 0],
+                )
+            if larger >= 0:
+                subtract(&self.histograms[smaller, 0], first, last, &self.histograms[larger, 0])
+            self.search_block(block, width, wanted[0], 0, NULL, rules)
+            self.search_block(block, width, wanted[1], 1, NULL, rules)
+        self.choose(codes.shape[0], wanted[0], 0)
+        self.choose(codes.shape[0], wanted[1], 1)
+
+    cdef void scan_part(
+        self, int index, Py_ssize_t first, Py_ssize_t last, Py_ssize_t part
+    ) noexcept nogil:
+        """Words of a part of a leaf's rows, and a histogram of their uncommon cells."""
+        cdef const unsigned int* rows = &self.rows[self.leaves[index].start]
+        cdef long long* histogram
+        cdef Py_ssize_t i
+        for i in range(first, last):
+            self.leaf_words[i] = self.words[rows[i]]
+        if not self.any_listed:
+            return
+        histogram = &self.histograms[index, 0] if part == 0 else &self.partial[part - 1, 0]
+        memset(histogram, 0, self.histograms.shape[1] * sizeof(long long))
+        add_uncommon(
+            &self.indptr[0], &self.slots[0], rows + first, &self.leaf_words[first], last - first,
+            histogram,
+        )
+
+    cdef void join_parts(
+        self, int index, Py_ssize_t first, Py_ssize_t last, int n_parts
+    ) noexcept nogil:
+        """A leaf's histograms of some columns, from those of parts of its rows."""
+        cdef Py_ssize_t column, slot
+        cdef int part
+        for part in range(n_parts - 1):
+            for slot in range(self.starts[first], self.starts[last]):
+                self.histograms[index, slot] += self.partial[part, slot]
+        for column in range(first, last):
+            fill_common(
+                self.starts[column] + self.common[column], self.starts[column],
+                self.starts[column + 1], self.leaves[index].sums.word, &self.histograms[index, 0],
+            )
+
+    cdef void search_block(
+        self, Py_ssize_t block, Py_ssize_t width, int leaf, int which, const long long* counts,
+        const Rules* rules
+    ) noexcept nogil:
+        """The best split of a leaf on the features of a block."""
+        cdef Py_ssize_t k, slot
+        cdef Split* best = &self.found[2 * block + which]
+        best.gain = 0
+        if leaf < 0:
+            return
+        for k in range(block * width, min((block + 1) * width, self.n_bins.shape[0])):
+            if self.candidates[which, k]:
+                slot = self.starts[k]
+                search_feature(
+                    &self.histograms[leaf, slot], counts + slot if counts != NULL else NULL,
+                    <int>k, self.n_bins[k], self.directions[k], &self.leaves[leaf].sums, rules,
+                    best,
+                )
+
+    cdef void choose(self, Py_ssize_t n_blocks, int leaf, int which) noexcept nogil:
+        """The best split of all blocks; the first of equals."""
+        cdef Py_ssize_t block
+        if leaf < 0:
+            return
+        self.leaves[leaf].split.gain = 0
+        for block in range(n_blocks):
+            if self.found[2 * block + which].gain > self.leaves[leaf].split.gain * (1 + TIE):
+                self.leaves[leaf].split = self.found[2 * block + which]
+
+    cdef bint counts_suffice(
+        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
+        int index
+    ) noexcept nogil:
+        """Whether both sides of a leaf's split count enough; notes the count of the left one."""
+        cdef Leaf* leaf = &self.leaves[index]
+        if leaf.split.gain == 0:
+            return True
+        leaf.split.left_count = count_left(
+            codes[leaf.split.feature // codes.shape[2]], self.cut(&leaf.split, codes.shape[2]),
+            &self.rows[leaf.start], leaf.stop - leaf.start, counts,
+        )
+        return (
+            leaf.split.left_count >= rules.min_count
+            and leaf.sums.count - leaf.split.left_count >= rules.min_count
+        )
+
+    cdef void search_counted(
+        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
+        unsigned long long seed, int index
+    ) noexcept nogil:
+        """The best split of a leaf whose sides count enough, when those of the present do not.
+
+        A histogram of counts tells the best one of a block of features, until the best of all
+        blocks is such a one.
+        """
+        cdef Rules uncounted = rules[0]
+        cdef Leaf* leaf = &self.leaves[index]
+        cdef Py_ssize_t n = leaf.stop - leaf.start
+        cdef Py_ssize_t width = codes.shape[2]
+        cdef Py_ssize_t i, block, first, last
+        uncounted.min_count = 0
+        if self.n_candidates < self.n_bins.shape[0]:
+            self.draw_candidates(seed, leaf.node, 0)
+        for block in range(codes.shape[0]):
+            self.search_block(block, width, index, 0, NULL, &uncounted)
+        for i in range(n):
+            self.leaf_words[i] = counts[self.rows[leaf.start + i]]
+        while not self.counts_suffice(codes, counts, rules, index):
+            block = leaf.split.feature // width
+            first, last = self.starts[block * width], self.starts[(block + 1) * width]
+            memset(&self.count_histogram[first], 0, (last - first) * sizeof(long long))
+            add_rows(
+                &codes[block, 0, 0], &self.rows[leaf.start], &self.leaf_words[0], n,
+                &self.starts[block * width], &self.count_histogram[0],
+            )
+            self.search_block(block, width, index, 0, &self.count_histogram[0], rules)
+            self.choose(codes.shape[0], index, 0)
+
+    cdef Cut cut(self, const Split* split, Py_ssize_t width) noexcept nogil:
+        """The codes that are on the right of a split."""
+        cdef unsigned int first = split.bin + 1
+        cdef unsigned int n_present = <unsigned int>self.n_bins[split.feature] - first
+        return Cut(
+            split.feature % width, first, n_present + 1 if split.missing == RIGHT else n_present
+        )
