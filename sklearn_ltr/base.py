@@ -149,7 +149,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             self.grades_ = grades
         self.n_queries_ = data.queries.n_queries
         learnable = self._learnable(data)
-        self.n_queries_skipped_ = int(self.n_queries_ - learnable.sum())
+        self.n_queries_skipped_ = int(data.sum(~learnable))
         if not learnable.any():
             raise ValueError(
                 f"No query has two rows of different grades, so that no preference pair exists: "

@@ -114,9 +114,10 @@ class RankingData:
 
         ndarray of shape (n_samples,), dtype float64; None where all are 1.
         """
-        if (self.query_weight == self.query_weight[0]).all():
+        w = self.query_weight
+        if reduction.smallest(w) == reduction.largest(w):
             return self.sample_weight
-        weight = self.per_row(self.query_weight)
+        weight = self.per_row(w)
         weight /= reduction.mean(weight, self.sample_weight)
         return weight if self.sample_weight is None else weight * self.sample_weight
 
@@ -236,9 +237,9 @@ class RankingData:
 
     # Sums and extremes over all rows, or all queries; see `reduction`.
 
-    def sum(self, values):
-        """Sum of one number for each row or query."""
-        return reduction.total(values)
+    def sum(self, values, axis=0):
+        """Sum of one number for each row, query or pair."""
+        return reduction.total(values, axis)
 
     def dot(self, a, b):
         """Sum of products of two numbers for each row or query."""

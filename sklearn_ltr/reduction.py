@@ -10,18 +10,20 @@ over features are not of this kind.
 import numpy as np
 
 
-def total(values):
-    """Sum of one number, or of one column, for each row or query.
+def total(values, axis=0):
+    """Sums of one number, or of several, for each row, query or pair.
 
     Parameters
     ----------
-    values : ndarray of shape (n,) or (n, n_columns)
+    values : ndarray of shape (n,), (n, n_sums) or (n_sums, n)
+    axis : int, default=0
+        That of the rows, queries or pairs.
 
     Returns
     -------
-    total : float, or ndarray of shape (n_columns,)
+    total : float, or ndarray of shape (n_sums,)
     """
-    return values.sum(axis=0)
+    return values.sum(axis=axis)
 
 
 def dot(a, b):

@@ -150,3 +150,45 @@ def test_imports_are_found(tmp_path):
     }
     own = package_imports(ROOT / "rankers" / "mpboost.py")
     assert {"sklearn_ltr.boosting.stumps", "sklearn_ltr.weak.stump"} <= set(own)
+
+
+# Sums that are not over all rows or queries, by module: how many, and over what.
+OTHER_SUMS = {
+    "pairs.py": (2, "the pairs that are listed, whose arrays are as long"),
+    "losses/pair_sums.py": (1, "cells of weight matrices, to choose how to go through them"),
+    "metrics/_per_query.py": (1, "what an error counts"),
+    "metrics/pairwise.py": (1, "the counts of a function on arrays"),
+    "weak/stump.py": (2, "bins"),
+    "boosting/additive.py": (1, "features"),
+    "scorefunction.py": (1, "weights of a function"),
+}
+
+
+def sums_in(text):
+    """Calls of `sum`, `mean` and `average` that are told no axis, but of a carrier of rows."""
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        told = any(keyword.arg == "axis" for keyword in node.keywords)
+        of_carrier = ast.unparse(node.func.value).split(".")[-1] in ("data", "reduction")
+        if node.func.attr in ("sum", "mean", "average") and not told and not of_carrier:
+            yield ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in SOURCES if p.suffix == ".py" and 2 <= LAYERS[part_of(name_of(p))] <= 5],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_sums_over_rows_are_asked_of_their_carrier(path):
+    """So that rows on several machines are the business of `reduction` alone."""
+    allowed, _ = OTHER_SUMS.get(path.relative_to(ROOT).as_posix(), (0, ""))
+    found = list(sums_in(path.read_text(encoding="utf-8")))
+    assert len(found) == allowed, found
+
+
+def test_sums_are_found():
+    text = (
+        "a.sum()\nnp.average(x, weights=w)\ndata.sum(x)\nself.data.mean(x)\nb.sum(axis=0)\nsum(c)"
+    )
+    assert list(sums_in(text)) == ["a.sum()", "np.average(x, weights=w)"]

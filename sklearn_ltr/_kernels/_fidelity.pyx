@@ -118,7 +118,7 @@ def parts(
 ):
     """What a pair's loss falls by from o to o + alpha, split into even and odd part.
 
-    even[p] is the even part over alpha^2, degree its sum over a row's pairs; signed_sum sums the odd
+    even[p] is the even part over alpha^2, degree its sum over a row's pairs; signed_sum the odd
     part over alpha, with the sign of a win or a loss.
     """
     cdef const int[::1] winner = pairs[0]

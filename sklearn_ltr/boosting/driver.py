@@ -8,6 +8,7 @@ here once: binning, held-out queries and early stopping, warm start, callbacks, 
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from numbers import Integral
 
 import numpy as np
@@ -49,7 +50,7 @@ class Training:
     scores : ndarray of shape (n_samples,) or (n_outputs, n_samples), dtype float64
         Outputs of the present model. Each round adds what it yields.
     round : int
-        Number of the round, from 0: of the one that is being made, or that comes first.
+        Number of the first round to make: 0, or more after a warm start.
     loss : float
         Training loss at `scores`, set by each round before it yields.
     """
@@ -61,14 +62,8 @@ class Training:
     loss: float = np.nan
 
     def rounds(self):
-        """The numbers of the rounds, from the first that a warm start has left to do."""
-        while True:
-            yield self.round
-            self.round += 1
-
-    def seed(self, *key):
-        """A seed of 64 bits for something that is drawn in this round; see `RankingData.seed`."""
-        return self.data.seed(self.round, *key)
+        """The numbers of the rounds to make; what is drawn in one is drawn by its number."""
+        return count(self.round)
 
 
 class _Task:

@@ -35,10 +35,10 @@ def quadratic_rounds(ranker, train, R):
     R.update(h, train.round)
     for k in train.rounds():
         targets, weights, rows = R.training_set()
-        rows = _rows_of_round(ranker._sample(train), rows)
+        rows = _rows_of_round(ranker._sample(train.data, k), rows)
         g_k = None
         if (targets if rows is None else targets[rows]).any():
-            g_k, g = A.fit(targets, weights, rows)
+            g_k, g = A.fit(targets, weights, rows, k)
         s_k = 0.0 if g_k is None else float(R.step(h, g))
         if s_k:
             h += eta * s_k * g

@@ -50,18 +50,18 @@ class TreeBoosting(BoostedRanker):
     def _learner(self, train):
         """The weak learner of least squares: trees, or the regressor given."""
         if self.estimator is None:
-            return TreeLearner(self._grower(train), train)
-        return RegressorLearner(self.estimator, train)
+            return TreeLearner(self._grower(train), train.data)
+        return RegressorLearner(self.estimator, train.data, train.binned)
 
-    def _sample(self, train):
-        """The rows to grow this round's trees on; None for all."""
+    def _sample(self, data, k):
+        """The rows to grow the trees of round k on; None for all."""
         if self.subsample == 1:
             return None
-        return train.data.sample_queries(self.subsample, train.seed(ROWS))
+        return data.sample_queries(self.subsample, data.seed(k, ROWS))
 
-    def _tree_seed(self, train, output=0):
-        """What draws the features of this round's tree for an output."""
-        return train.seed(FEATURES + output) if self.max_features < 1 else 0
+    def _tree_seed(self, data, k, output=0):
+        """What draws the features of the tree of round k for an output."""
+        return data.seed(k, FEATURES + output) if self.max_features < 1 else 0
 
     def _draws(self):
         """Whether a round is random, so that one without a split says nothing of the next."""

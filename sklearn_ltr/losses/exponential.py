@@ -134,7 +134,7 @@ class _OfGrades(BoundExponentialPairs):
         present[data.queries.query_of_row(), pairs.grade] = 1
         meet = (present.T @ present)[a, b] > 0
         self._labels = distance(pairs.grades[a[meet]], pairs.grades[b[meet]])
-        distances = np.full(len(a), self._labels.max())
+        distances = np.full(len(a), data.largest(self._labels))
         distances[meet] = self._labels
         self._distance = np.zeros((n_grades, n_grades))
         self._distance[a, b] = self._distance[b, a] = distances
@@ -185,14 +185,12 @@ class _Listed(BoundExponentialPairs):
     def _update(self, scores):
         pairs, n_threads = self.pairs, self.data.n_threads
         rows = pairs.winner, pairs.loser, self._labels, pairs.pair_offsets
-        weights = self._log_weight, self._log_pair_weight
-        _explicit_pairs.explicit_log_weights(
-            scores, rows, *weights, self._weight, self._sums, n_threads
-        )
+        weights = self._log_weight, self._log_pair_weight, self._weight
+        _explicit_pairs.explicit_log_weights(scores, rows, *weights, self._sums, n_threads)
         self.log_scale = self.data.largest(self._sums)
+        how = self.log_scale, self.squared
         out = self._weight, self.gradient, self.degree, self._sums
-        scale = self.log_scale, self.squared
-        _explicit_pairs.explicit_sums(rows, pairs.offsets, *scale, *out, n_threads)
+        _explicit_pairs.explicit_sums(rows, pairs.offsets, *how, *out, n_threads)
 
     def crossing(self, above):
         agrees = above[self.pairs.winner]

@@ -178,7 +178,7 @@ class TiedSums:
         self._group = groups.group
         self._size = np.bincount(groups.group)
         self._first = groups.order[groups.first][groups.group]
-        self.n_pairs = int((self._size * (self._size - 1) // 2).sum())
+        self.n_pairs = int(data.sum(self._size * (self._size - 1) // 2))
         size = self._size[groups.group]
         self.degree = np.where(size > 1, size, 0).astype(np.float64)
         self._count = size - 1.0

@@ -50,7 +50,7 @@ class BoundLambdas(BoundLoss):
         if isinstance(metric, NDCG):
             discounts[:positions] = discounts_of(positions, metric.discount)
             gain = gains(y, metric.gain)
-            if gain.max() > 2.0**960:
+            if data.largest(gain) > 2.0**960:
                 gain = gain * 2.0**-64  # as the metric itself does
             ideal, full_ideal = (
                 run_kernel(_dcg.ideal_dcg, gain, d, offsets=offsets, n_threads=n_threads)

@@ -11,6 +11,7 @@ from sklearn_ltr._kernels import _dcg
 from sklearn_ltr.labels import GAINS, check_gain, gains
 from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
 from sklearn_ltr.ranking import run_kernel
+from sklearn_ltr.reduction import largest
 from sklearn_ltr.validation import check_choice
 
 DISCOUNTS = ("log2", "letor")
@@ -117,7 +118,7 @@ class NDCG(_Discounted):
 
     def _values(self, y_true, y_score, offsets, n_threads):
         gain = gains(y_true, self.gain)
-        if gain.max() > 2.0**960:
+        if largest(gain) > 2.0**960:
             # Exact, cancels in the ratio, and keeps the sums of the largest gains finite.
             gain = gain * 2.0**-64
         discounts = self._discounts(offsets)

@@ -230,8 +230,10 @@ class AdaRank(BoostedRanker):
         v = E.query_weight  # the paper has all alike
         exponents = self._exponents(E, E_of_features, train)
         for _ in train.rounds():
-            P = weights(v, exponents)  # P_t
-            phi = (E_of_features * P).sum(axis=1)  # sum of P_t(q) E(h, q), of each feature h
+            P = weights(train.data, v, exponents)  # P_t
+            phi = train.data.sum(
+                E_of_features * P, axis=1
+            )  # sum of P_t(q) E(h, q), of each feature h
             k = int(np.argmax(phi >= phi.max() - TIE * abs(phi.max())))
             alpha = best_alpha(phi[k])
             if alpha == 0 or self._is_all_of_the_model(k):
@@ -300,7 +302,7 @@ def best_alpha(phi):
     return 0.5 * np.log(max(1 + phi, LEAST_LACK) / max(1 - phi, LEAST_LACK))
 
 
-def weights(v, exponents):
+def weights(data, v, exponents):
     """v e^-exponents, as shares."""
-    P = v * np.exp(exponents.min() - exponents)
-    return P / P.sum()
+    P = v * np.exp(data.smallest(exponents) - exponents)
+    return P / data.sum(P)

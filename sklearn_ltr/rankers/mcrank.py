@@ -245,11 +245,12 @@ class McRank(FitRowsMixin, TreeBoosting):
         J, share = self._bound_loss(data)  # 0
         trees, w = self._grower(train), data.row_weight
         J.update(F)  # 4, once for all classes
-        for _ in train.rounds():  # 2
-            terms, rows = [], self._sample(train)
+        for m in train.rounds():  # 2
+            terms, rows = [], self._sample(data, m)
             for k in range(len(F)):  # 3
                 r = -J.gradient[k]
-                R = trees.grow(r, w, data.sample_weight, rows, self._tree_seed(train, k))  # 5
+                seed = self._tree_seed(data, m, k)
+                R = trees.grow(r, w, data.sample_weight, rows, seed)  # 5
                 numerator = share * R.sums(r, w)
                 denominator = R.sums(J.curvature[k], w)
                 R.set_values(numerator, np.maximum(denominator, abs(numerator) / MAX_VALUE))  # 6
@@ -314,7 +315,8 @@ class McRank(FitRowsMixin, TreeBoosting):
         binner = Binner(MAX_LEVELS).fit(data.y[:, None], np.arange(len(data.y)), weight=weight)
         self._cuts = binner.thresholds_[0]
         level = self._level_of(data.y)
-        self.levels_ = np.bincount(level, weight * data.y) / np.bincount(level, weight)
+        sums = (data.merged(np.bincount(level, w)) for w in (weight * data.y, weight))
+        self.levels_ = np.divide(*sums)
 
     def _check_grade_values(self):
         """T(k) of each level."""

@@ -259,21 +259,21 @@ def best_step(step, crossing, loss):
     minimiser with them. "exact": the minimiser of the exponential loss; half a pair is added on
     either side, so that it is finite where all pairs agree.
     """
-    d, agreeing, contrary = crossing
-    num = (d * (agreeing - contrary)).sum()
+    (d, agreeing, contrary), total = crossing, loss.data.sum
+    num = total(d * (agreeing - contrary))
     if step == "paper":
-        a = num / (agreeing + contrary).sum()
+        a = num / total(agreeing + contrary)
     else:
-        a = num / (d**2 * (agreeing + contrary)).sum()
+        a = num / total(d**2 * (agreeing + contrary))
     limit = MAX_EXPONENT / loss.max_distance
     if step == "exact":
         half_pair = 0.5 * loss.total / loss.n_pairs
-        mean = (d * (agreeing + contrary)).sum() / (agreeing + contrary).sum()
+        mean = total(d * (agreeing + contrary)) / total(agreeing + contrary)
         d = np.append(d, mean)
         up, down = np.append(agreeing, half_pair), np.append(contrary, half_pair)
 
         def slope(s):
-            return (d * (down * np.exp(d * s) - up * np.exp(-d * s))).sum()
+            return total(d * (down * np.exp(d * s) - up * np.exp(-d * s)))
 
         if slope(-limit) >= 0 or slope(limit) <= 0:
             return limit if slope(limit) <= 0 else -limit

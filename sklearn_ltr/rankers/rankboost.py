@@ -188,8 +188,8 @@ def ones(higher, lower):
 
 def best_alpha(step, crossing, loss):
     """alpha of a stump, from the pairs it separates; half a pair is added on either side."""
-    right = crossing.agreeing.sum() / loss.total
-    wrong = crossing.contrary.sum() / loss.total
+    right = loss.data.sum(crossing.agreeing) / loss.total
+    wrong = loss.data.sum(crossing.contrary) / loss.total
     if step == "approximate":
         right, wrong = (1 + right - wrong) / 2, (1 - right + wrong) / 2
     half_pair = 0.5 / loss.n_pairs

@@ -202,8 +202,8 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
             S += terms[0][1].value  # 1
         trees = self._grower(train)
         r = y - S
-        for _ in train.rounds():  # 2
-            rows, seed = self._sample(train), self._tree_seed(train)
+        for m in train.rounds():  # 2
+            rows, seed = self._sample(data, m), self._tree_seed(data, m)
             R = trees.grow(r, w, data.sample_weight, rows, seed)  # 3
             R.set_values(R.sums(r, w), R.sums(None, w))  # 4
             R.add_to(S, nu)  # 5

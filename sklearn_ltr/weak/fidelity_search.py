@@ -218,7 +218,7 @@ class FidelitySearch(StumpSearch):
             of_bin = np.bincount(self.binned.column(k), signed, n_bins + 1)
             below = np.cumsum(of_bin[:n_bins])
             sums.append(np.column_stack([of_bin[n_bins] + below, below]))  # missing below, above
-        return -np.concatenate(sums)
+        return -self.data.merged(np.concatenate(sums))
 
     def _swept(self, sums, features):
         """Sum of ``sums.weight`` over the pairs that each threshold of some features cuts."""
@@ -226,7 +226,7 @@ class FidelitySearch(StumpSearch):
         self._delta[slots] = 0
         sums.sweep(table, self.binned.codes, self._order, self._delta)
         _stump.accumulate(table, self._delta)
-        return self._delta[slots]
+        return self.data.merged(self._delta[slots])
 
 
 class _Exactly:

@@ -18,17 +18,16 @@ class TreeLearner:
     Parameters
     ----------
     grower : TreeGrower
-    train : Training
-        Draws the features by the number of its round.
+    data : RankingData
     """
 
     constant = Tree.constant
 
-    def __init__(self, grower, train):
+    def __init__(self, grower, data):
         self._grower = grower
-        self._train = train
+        self._data = data
 
-    def fit(self, targets, weights, rows):
+    def fit(self, targets, weights, rows, round):
         """Fit targets by weighted least squares.
 
         Parameters
@@ -37,6 +36,8 @@ class TreeLearner:
         weights : ndarray of shape (n_samples,), or None
         rows : ndarray, ascending, or None
             The rows to fit; None: all.
+        round : int
+            What is drawn is drawn by its number.
 
         Returns
         -------
@@ -46,7 +47,7 @@ class TreeLearner:
             Its values at all rows.
         """
         grower = self._grower
-        leaves = grower.grow(targets, weights, None, rows, self._train.seed(FEATURES))
+        leaves = grower.grow(targets, weights, None, rows, self._data.seed(round, FEATURES))
         leaves.set_values(leaves.sums(targets, weights), leaves.sums(None, weights))
         g = np.zeros_like(targets)
         leaves.add_to(g, 1.0)
@@ -59,19 +60,21 @@ class RegressorLearner:
     Parameters
     ----------
     estimator : regressor
-    train : Training
-        Draws what the regressor draws by the number of its round.
+    data : RankingData
+    rows : Rows
+        Their features.
     """
 
     constant = FittedRegressor.constant
 
-    def __init__(self, estimator, train):
+    def __init__(self, estimator, data, rows):
         self._estimator = estimator
-        self._train = train
+        self._data = data
+        self._rows = rows
 
-    def fit(self, targets, weights, rows):
+    def fit(self, targets, weights, rows, round):
         """As `TreeLearner.fit`; rows of weight 0 are left out."""
-        X = self._train.binned.X
+        X = self._rows.X
         if weights is not None and not weights.all():
             positive = np.flatnonzero(weights)
             rows = positive if rows is None else np.intersect1d(rows, positive, True)
@@ -84,7 +87,7 @@ class RegressorLearner:
             for name in sorted(estimator.get_params(deep=True))
             if name == "random_state" or name.endswith("__random_state")
         ]
-        seeds = {name: self._train.seed(FEATURES + i) % 2**32 for i, name in enumerate(names)}
-        estimator.set_params(**seeds)
+        seeds = (self._data.seed(round, FEATURES + i) % 2**32 for i in range(len(names)))
+        estimator.set_params(**dict(zip(names, seeds, strict=True)))
         weak = FittedRegressor(estimator.fit(X, targets, sample_weight=weights))
-        return weak, weak.apply(self._train.binned)
+        return weak, weak.apply(self._rows)

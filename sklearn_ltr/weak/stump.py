@@ -191,7 +191,7 @@ class StumpSearch:
     def _by_code(self, values):
         sums = np.zeros(self._starts[-1])
         _stump.sum_by_code(self.binned.codes, values, self._starts[:-1], sums, self.n_threads)
-        return sums
+        return self.data.merged(sums)
 
     def note_step(self, loss, crossing, step):
         """Loosen the bounds for a step along a stump.
@@ -208,7 +208,7 @@ class StumpSearch:
         distance, agreeing, contrary = crossing
         shrinking = agreeing if step > 0 else contrary
         lost = shrinking * -np.expm1(-abs(step) * distance)
-        self._lost = (lost * distance**2 if loss.squared else lost).sum()
+        self._lost = self.data.sum(lost * distance**2 if loss.squared else lost)
         self._decay = np.exp(-abs(step) * loss.max_distance)
 
     def best(self, loss):
@@ -307,7 +307,7 @@ class StumpSearch:
         self._delta[slots] = 0
         loss.sweep(table, self.binned.codes, self._order, self._delta)
         _stump.accumulate(table, self._delta)
-        den = self._delta[slots]
+        den = self.data.merged(self._delta[slots])
         # Their error is of the size of today's weights, and those may soon be far smaller.
         self._lower[slots] = np.maximum(den - ROUNDING * self.data.sum(loss.degree), 0)
         return den
@@ -315,7 +315,8 @@ class StumpSearch:
     def _exponential_gain(self, loss, slot, missing_above):
         """``den - sqrt(den**2 - num**2)`` of a candidate, from sums without differences."""
         crossing = loss.crossing(self._stump(slot, bool(missing_above), 0.0).above(self.binned))
-        return (np.sqrt(crossing.agreeing.sum()) - np.sqrt(crossing.contrary.sum())) ** 2
+        right, wrong = (self.data.sum(w) for w in (crossing.agreeing, crossing.contrary))
+        return (np.sqrt(right) - np.sqrt(wrong)) ** 2
 
     def _stump(self, slot, missing_above, gain):
         k = int(np.searchsorted(self._starts, slot, side="right")) - 1

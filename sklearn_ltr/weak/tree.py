@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_ltr._kernels import _leaves
 from sklearn_ltr._kernels._tree import TreeBuilder
 from sklearn_ltr.binning import MAX_BINS
+from sklearn_ltr.reduction import merged, total
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble
@@ -252,7 +253,7 @@ class TreeGrower:
         builder_rows[n:] = 0
         used = slice(None) if rows is None else rows
         weights = FixedPoint(None if weight is None else weight[used], n, WEIGHT_BITS)
-        size = float(np.abs(target[used] if weight is None else target[used] * weight[used]).sum())
+        size = float(total(np.abs(target[used] if weight is None else target[used] * weight[used])))
         bits = weights.total.bit_length()
         scale = power_of_two(2.0 ** (WORD_BITS - bits) / size) if size else 1.0
         _leaves.pack(
@@ -344,7 +345,7 @@ class Leaves:
         if values is None:
             values, weight = weight, None
         weights = FixedPoint(weight, len(values), SUM_BITS)
-        size = float(np.abs(values if weight is None else values * weight).sum())
+        size = float(total(np.abs(values if weight is None else values * weight)))
         sums = np.zeros(len(self.nodes))
         _leaves.sum_leaves(
             values,
@@ -357,7 +358,7 @@ class Leaves:
             sums,
             self._grower.threads(self._n_rows),
         )
-        return sums
+        return merged(sums)
 
     def set_values(self, numerator, denominator):
         """Give each leaf the value numerator / (denominator + l2_regularization).
@@ -433,15 +434,15 @@ class FixedPoint:
 
     def __init__(self, weight, n, bits):
         self._weight, self._n = weight, n
-        total = n if weight is None else float(weight.sum())
-        few = total <= max(MOST_WHOLE, 8 * n)
+        size = n if weight is None else float(total(weight))
+        few = size <= max(MOST_WHOLE, 8 * n)
         # Where some are 0 a word would not tell that there is a row; else a row is a unit at least.
         self.whole = weight is None or bool(
             few and (weight == np.rint(weight)).all() and weight.all()
         )
         # Rounding adds up to one unit a row.
-        self.scale = 1.0 if self.whole else power_of_two((2.0**bits - n) / total)
-        self.total = int(total) if self.whole else 2**bits - 1
+        self.scale = 1.0 if self.whole else power_of_two((2.0**bits - n) / size)
+        self.total = int(size) if self.whole else 2**bits - 1
 
     def values(self):
         """The integers: ndarray of shape (n,), dtype int64."""
