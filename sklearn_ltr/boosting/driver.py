@@ -92,14 +92,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
 
     @with_callbacks
     def fit(
-        self,
-        X,
-        y=None,
-        groups=None,
-        query_weight=None,
-        X_val=None,
-        y_val=None,
-        groups_val=None,
+        self, X, y=None, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None
     ):
         """Fit the ranker.
 

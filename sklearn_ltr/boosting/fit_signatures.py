@@ -62,15 +62,8 @@ class FitPairsMixin:
         ValueError
             If an argument is invalid, or no query has two rows of different grades.
         """
-        return self._fit(
-            X,
-            y,
-            groups,
-            query_weight,
-            (X_val, y_val, groups_val),
-            preferences=preferences,
-            preference_weight=preference_weight,
-        )
+        pairs = {"preferences": preferences, "preference_weight": preference_weight}
+        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val), **pairs)
 
 
 class FitRowsMixin:
