@@ -3,7 +3,7 @@
 """Learning-to-rank estimators for scikit-learn."""
 
 from sklearn_ltr import rankers
-from sklearn_ltr.rankers import *  # noqa: F403
+from sklearn_ltr.rankers import *
 
 __version__ = "0.1.0.dev0"
 

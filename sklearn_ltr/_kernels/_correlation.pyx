@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many pairs of a query with different grades its scores order rightly and wrongly.
 
+Serves `metrics/correlation.py` and `metrics/pairwise.py`.
+
 Pairs are counted, never listed: O(n log n) for a query of n rows, in 64-bit integers.
 """
 
@@ -81,7 +83,10 @@ def count_wide_pairs(
     double gap,                         # positive
     int64_t[::1] tree,                  # OUT, scratch, one more than the longest query
 ):
-    """Pairs of different grades whose scores differ by at least `gap`: those right, those wrong."""
+    """Pairs of different grades whose scores differ by at least `gap`: those right, those wrong.
+
+    In one thread, as the function that it serves takes no number of threads.
+    """
     cdef Py_ssize_t q, i, j, level, n_levels
     cdef int64_t right = 0, wrong = 0, upto
     with nogil:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums over the pairs of rows of different grades, for the exponential loss.
 
+Serves `losses/pairwise.py`.
+
 The weight of a pair (i, j) with grades a > b factorises, exp(-d(F_i - F_j)) = E[i, b] E[j, a] with
 E[i, b] = exp(-d_ab (F_i - c)) and E[j, a] = exp(d_ab (F_j - c)) for any c, so sums over pairs are
 products of sums over rows. c is chosen for each query and pair of grades so that the largest E of
@@ -37,7 +39,10 @@ def largest_log_weight(
     const double[::1] log_query_weight,     # IN, (n_queries,)
     double[:, ::1] buffer,                  # OUT, (1, at least 2 L), scratch
 ):
-    """M: the largest log weight of a pair, -inf without pairs."""
+    """M: the largest log weight of a pair, -inf without pairs.
+
+    In one thread: without exponentials it takes a small part of what `graded_potentials` takes.
+    """
     cdef Py_ssize_t q, a, b, start
     cdef Py_ssize_t L = distance.shape[0]
     cdef double largest = -INFINITY
@@ -132,7 +137,10 @@ def graded_crossing(
     double[:, :, ::1] sums,                 # OUT, (2, L, L), scratch
     double[:, ::1] crossing,                # OUT, (L, L), zeroed
 ):
-    """crossing[a, b]: products E E of the pairs with grade a above and grade b below."""
+    """crossing[a, b]: products E E of the pairs with grade a above and grade b below.
+
+    In one thread, as the order of the queries in these sums must not depend on threads.
+    """
     cdef Py_ssize_t q, i, a, b
     cdef Py_ssize_t L = E.shape[1]
     with nogil:

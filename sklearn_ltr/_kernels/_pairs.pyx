@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists of preference pairs."""
+"""Lists of preference pairs.
+
+Serves `pairs.py`.
+"""
 
 
 def list_pairs(
@@ -9,7 +12,10 @@ def list_pairs(
     int[::1] winner,                        # OUT, (n_pairs,)
     int[::1] loser,                         # OUT, (n_pairs,)
 ):
-    """Rows of every pair of a query with different grades, queries in order."""
+    """Rows of every pair of a query with different grades, queries in order.
+
+    In one thread: where the pairs of a query begin depends on all queries before it.
+    """
     cdef Py_ssize_t q, i, j
     cdef Py_ssize_t p = 0
     with nogil:

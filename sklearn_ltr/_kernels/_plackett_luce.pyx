@@ -1,7 +1,11 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Likelihood of the order of a query's rows in the model of Plackett and Luce."""
+"""Likelihood of the order of a query's rows in the model of Plackett and Luce.
 
+Serves `losses/listwise.py`.
+"""
+
+from cython.parallel cimport prange
 from libc.math cimport INFINITY, exp, fabs, log, log1p
 
 
@@ -41,6 +45,7 @@ def plackett_luce(
     const double[::1] scores,           # IN, (n_samples,), the rows of a query by ascending grade
     const Py_ssize_t[::1] bounds,       # IN, (n_grades + 1,), where each grade of each query begins
     const Py_ssize_t[::1] grades,       # IN, (n_queries + 1,), the first grade of each query
+    int n_threads,
     double[::1] log_sum,                # OUT, scratch, (n_grades,)
     double[::1] value,                  # OUT, (n_queries,), negative log likelihood
     double[::1] expected,               # OUT, (n_samples,), expected number of times that each row
@@ -48,6 +53,5 @@ def plackett_luce(
 ):
     """Rows of one grade are chosen from those of their grade or below; the lowest grade is not."""
     cdef Py_ssize_t q
-    with nogil:
-        for q in range(value.shape[0]):
-            value[q] = query_sums(scores, bounds, grades[q], grades[q + 1], log_sum, expected)
+    for q in prange(value.shape[0], schedule="guided", nogil=True, num_threads=n_threads):
+        value[q] = query_sums(scores, bounds, grades[q], grades[q + 1], log_sum, expected)

@@ -22,9 +22,9 @@ class _BoundListLikelihood(BoundLoss):
         # Only differences in a query count; near 0 they keep their digits.
         top = self.data.per_row(np.maximum.reduceat(scores, self.data.offsets[:-1]))
         value, in_order = np.empty(self.data.n_queries), np.empty(len(scores))
-        grades, scratch = (self._bounds, self._grades), np.empty(len(self._bounds) - 1)
-        in_grade_order = (scores - top)[self._order]
-        _plackett_luce.plackett_luce(in_grade_order, *grades, scratch, value, in_order)
+        rows = (scores - top)[self._order], self._bounds, self._grades
+        scratch = np.empty(len(self._bounds) - 1)
+        _plackett_luce.plackett_luce(*rows, self.data.n_threads, scratch, value, in_order)
         self._expected = np.empty_like(in_order)  # number of times that each row is chosen
         self._expected[self._order] = in_order
         return value, self._expected - self._above_lowest
