@@ -12,7 +12,7 @@ import pytest
 
 import sklearn_ltr
 from sklearn_ltr._kernels import _types
-from sklearn_ltr.losses import lambdas, smooth_pairs
+from sklearn_ltr.losses import lambdas, sums_over_pairs
 from sklearn_ltr.metrics import _per_query
 from sklearn_ltr.weak import stump
 
@@ -32,7 +32,7 @@ def declared(kind, name):
     ("enum", "names"),
     [
         ("Ties", _per_query.TIES),
-        ("PairTerm", smooth_pairs.TERMS),
+        ("PairTerm", sums_over_pairs.TERMS),
         ("Criterion", stump.CRITERIA),
         ("SwapMetric", tuple(metric.label for metric in lambdas.METRICS)),
     ],

@@ -4,6 +4,8 @@
 
 import ast
 import re
+from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -125,6 +127,29 @@ def test_imports_go_down(path):
         else:
             down = LAYERS[part] < LAYERS[own] or (own, part) in WITHIN_A_LAYER
             assert down, f"{path} imports {imported}, which is above it"
+
+
+@cache
+def importers():
+    """Files that import each kernel, as docstrings name them: by path in the package, or name."""
+    found = defaultdict(list)
+    for path in SOURCES:
+        if path.suffix != ".pxd":
+            name = path.name if path.suffix == ".pyx" else path.relative_to(ROOT).as_posix()
+            for imported in package_imports(path):
+                found[imported.rpartition(".")[2]].append(name)
+    return found
+
+
+# `_types.pyx` serves whoever shares its types, and does nothing by itself.
+@pytest.mark.parametrize(
+    "kernel", sorted(path.stem for path in ROOT.glob("_kernels/*.pyx") if path.stem != "_types")
+)
+def test_kernels_name_what_they_serve(kernel):
+    text = (ROOT / "_kernels" / f"{kernel}.pyx").read_text(encoding="utf-8")
+    second_paragraph = text.split('"""')[1].split("\n\n")[1]
+    assert second_paragraph.startswith("Serves ")
+    assert sorted(re.findall("`(.+?)`", second_paragraph)) == sorted(importers()[kernel])
 
 
 def test_imports_are_found(tmp_path):

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scores of sums of one-feature step functions."""
+"""Scores of sums of one-feature step functions.
+
+Serves `weak/step_functions.py`.
+"""
 
 from cython.parallel cimport prange
 

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feature values to bin codes, in blocks of features that are row-major inside a block."""
+"""Feature values to bin codes, in blocks of features that are row-major inside a block.
+
+Serves `binning.py`.
+"""
 
 from cython.parallel cimport prange
 from libc.string cimport memcpy, memset

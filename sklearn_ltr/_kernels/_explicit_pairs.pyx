@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights of listed preference pairs for the exponential loss, and their sums over rows."""
+"""Weights of listed preference pairs for the exponential loss, and their sums over rows.
+
+Serves `losses/exponential.py`.
+"""
 
 from cython.parallel cimport prange
 from libc.math cimport INFINITY, exp

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weight of listed preference pairs that each threshold of a feature cuts."""
+"""Weight of listed preference pairs that each threshold of a feature cuts.
+
+Serves `losses/pair_sums.py`.
+"""
 
 from cython.parallel cimport prange
 from libc.string cimport memset

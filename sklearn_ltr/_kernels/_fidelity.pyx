@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums over listed preference pairs for the fidelity loss.
 
+Serves `losses/listed_fidelity.py`.
+
 With x = exp(-o) for the score difference o of a pair, and y = 1 / x, its loss is
 1 - target / sqrt(1 + x) - rest / sqrt(1 + y), where target and rest are the square roots of P* and
 1 - P*. Differences of such roots are written as quotients, which lose no digits.

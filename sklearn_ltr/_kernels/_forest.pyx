@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scores of sums of regression trees, from codes of the features' values."""
+"""Scores of sums of regression trees, from codes of the features' values.
+
+Serves `weak/forest.py`.
+"""
 
 from cython.parallel cimport prange, threadid
 from libc.string cimport memset

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums over the pairs of rows of different grades, for the exponential loss.
 
-Serves `losses/pairwise.py`.
+Serves `losses/exponential.py`.
 
 The weight of a pair (i, j) with grades a > b factorises, exp(-d(F_i - F_j)) = E[i, b] E[j, a] with
 E[i, b] = exp(-d_ab (F_i - c)) and E[j, a] = exp(d_ab (F_j - c)) for any c, so sums over pairs are

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Weight of the pairs of rows of different grades that each threshold of a feature cuts.
 
+Serves `losses/exponential.py`.
+
 Pairs are not listed: their weights are products of two factors E, see `_graded_pairs.pyx`. Rows
 change sides one by one, by ascending code, and each changes the sums of a query by its pairs.
 """

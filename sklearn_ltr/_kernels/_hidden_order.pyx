@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks within queries, by a key of two parts."""
+"""Ranks within queries, by a key of two parts.
+
+Serves `weak/hidden_order.py`.
+"""
 
 from cython.parallel cimport prange, threadid
 

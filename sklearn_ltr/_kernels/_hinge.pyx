@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums of the squared hinge over all pairs of a query, without listing them.
 
+Serves `losses/hinge_sums.py`.
+
 The pair of a winner i and a loser j has m = b_i + tau - b_j, and counts where m > 0. Going through
 winners by ascending threshold b_i + tau, with the losers below it in a Fenwick tree over grades,
 gives the sums of each winner; the same sweep with signs turned gives those of each loser.

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradients of LambdaRank: sums over the pairs of a query, each times what its swap changes."""
+"""Gradients of LambdaRank: sums over the pairs of a query, each times what its swap changes.
+
+Serves `losses/lambdas.py`.
+"""
 
 from cython.parallel cimport prange, threadid
 from libc.math cimport M_LN2, exp, fabs, fmax, log1p

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The best splits of the leaves of a growing tree, from their histograms."""
+"""The best splits of the leaves of a growing tree, from their histograms.
+
+Serves `_tree.pyx`.
+"""
 
 import numpy as np
 

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of a tree before and after it is grown: packed words, sums of leaves, values."""
+"""Rows of a tree before and after it is grown: packed words, sums of leaves, values.
+
+Serves `weak/tree.py`.
+"""
 
 from cython.parallel cimport prange
 from libc.math cimport copysign

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums over the pairs of a query of functions of the difference of their scores."""
+"""Sums over the pairs of a query of functions of the difference of their scores.
+
+Serves `losses/sums_over_pairs.py`.
+"""
 
 from cython.parallel cimport prange
 from libc.math cimport exp, fabs, log, sqrt, tanh

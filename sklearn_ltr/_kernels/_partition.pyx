@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of a node by the side of its split, each side in the order they had.
 
+Serves `_leaf_search.pyx` and `_tree.pyx`.
+
 Lists of rows have AHEAD more entries.
 """
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Likelihood of the order of a query's rows in the model of Plackett and Luce.
 
-Serves `losses/listwise.py`.
+Serves `losses/list_likelihood.py`.
 """
 
 from cython.parallel cimport prange

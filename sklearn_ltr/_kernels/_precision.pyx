@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Precision at the relevant rows of each query; queries and ``work`` as in `_dcg.pyx`."""
+"""Precision at the relevant rows of each query; queries and ``work`` as in `_dcg.pyx`.
+
+Serves `metrics/precision.py`.
+"""
 
 from cython.parallel cimport prange, threadid
 

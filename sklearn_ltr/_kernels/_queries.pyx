@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Content hashes of rows: what puts the rows of a data set into their canonical order."""
+"""Content hashes of rows: what puts the rows of a data set into their canonical order.
+
+Serves `queries.py`.
+"""
 
 from cython.parallel cimport prange
 from libc.stdint cimport uint64_t

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of a query in the order of their scores.
 
+Serves `_correlation.pyx`, `_dcg.pyx`, `_hidden_order.pyx`, `_hinge.pyx`, `_lambdas.pyx`,
+`_precision.pyx` and `_reciprocal.pyx`.
+
 A row comes with what decides between equal scores, and with what is wanted of it. Only the top
 positions are brought into order where no more are asked for: at most O(n log n) for a query of n
 rows, close to O(n) where the cut-off is small.

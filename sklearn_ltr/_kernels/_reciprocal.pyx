@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reciprocal ranks of each query, expected or not; queries and ``work`` as in `_dcg.pyx`."""
+"""Reciprocal ranks of each query, expected or not; queries and ``work`` as in `_dcg.pyx`.
+
+Serves `metrics/reciprocal.py`.
+"""
 
 from cython.parallel cimport prange, threadid
 

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of features in order, and bins of a fixed length."""
+"""Values of features in order, and bins of a fixed length.
+
+Serves `binning.py`.
+"""
 
 from libc.string cimport memset
 

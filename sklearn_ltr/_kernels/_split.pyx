@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best split of a node on one feature, from its histogram.
 
+Serves `_leaf_search.pyx` and `_tree.pyx`.
+
 With G and H the high and low sums of words (see _histogram.pyx), a split gains
 G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2) - G^2 / (H + l2).
 """

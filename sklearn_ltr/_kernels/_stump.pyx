@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the search for a stump needs beside the sums over pairs."""
+"""What the search for a stump needs beside the sums over pairs.
+
+Serves `weak/fidelity_search.py` and `weak/stump.py`.
+"""
 
 from cython.parallel cimport prange, threadid
 from libc.math cimport fabs, sqrt

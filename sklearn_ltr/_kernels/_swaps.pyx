@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What swaps of two rows do to NDCG, average precision and reciprocal rank.
 
+Serves `_lambdas.pyx`.
+
 If rows i and j at positions p < q swap, each of these metrics changes by |gain_i - gain_j| times
 
     x(p) + (sum of e(t) over p < t < q) - v(q),

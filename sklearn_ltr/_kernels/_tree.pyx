@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Best-first growth of a regression tree on bin codes."""
+"""Best-first growth of a regression tree on bin codes.
+
+Serves `weak/tree.py`.
+"""
 
 import numpy as np
 

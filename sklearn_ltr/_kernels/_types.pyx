@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What Python knows of the types in `_types.pxd`.
 
-Serves whatever allocates structs for a kernel, or passes it an enumerator. The enums, and constants
-without a name of their own, are here by their declarations.
+Serves whoever allocates structs for a kernel, or passes it an enumerator. The enums and constants
+are here by their declarations.
 """
 
 import numpy as np
