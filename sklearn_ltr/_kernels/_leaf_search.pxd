@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best splits of the leaves of a growing tree; see _leaf_search.pyx."""
 
+from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
 from sklearn_ltr._kernels._partition cimport Cut
 from sklearn_ltr._kernels._split cimport Node, Rules, Split
 from sklearn_ltr._kernels._types cimport code_t
@@ -22,18 +23,11 @@ cdef class LeafSearch:
     cdef const Py_ssize_t[::1] starts, n_bins
     cdef const int[::1] directions
     cdef int max_depth, n_candidates, n_threads
-    cdef const unsigned char[::1] listed    # (n_blocks,)
-    cdef const Py_ssize_t[::1] common       # common code of each column
-    cdef const long long[::1] indptr        # (n_rows + 1,)
-    cdef const unsigned int[::1] slots
-    cdef bint any_listed
-    cdef long long[:, ::1] partial          # histograms of parts of a leaf's rows but the first
     cdef Leaf* leaves
     cdef Split* found                       # (n_blocks, 2), the best splits of two leaves
-    cdef long long[:, ::1] histograms
+    cdef LeafHistograms histograms
     cdef long long[::1] count_histogram
     cdef unsigned char[:, ::1] candidates   # (2, n_features)
-    cdef long long[::1] leaf_words          # the words of a leaf's rows
 
     cdef prepare_counts(self)
 
@@ -49,14 +43,6 @@ cdef class LeafSearch:
     cdef void scan(
         self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
         const int* wanted
-    ) noexcept nogil
-
-    cdef void scan_part(
-        self, int index, Py_ssize_t first, Py_ssize_t last, Py_ssize_t part
-    ) noexcept nogil
-
-    cdef void join_parts(
-        self, int index, Py_ssize_t first, Py_ssize_t last, int n_parts
     ) noexcept nogil
 
     cdef void search_block(

@@ -12,11 +12,11 @@ from cython.parallel cimport prange
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from sklearn_ltr._kernels._histogram cimport add_rows, subtract
+from sklearn_ltr._kernels._histogram cimport add_rows
+from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
 from sklearn_ltr._kernels._partition cimport Cut, count_left
 from sklearn_ltr._kernels._split cimport RIGHT, TIE, Rules, Split, low, search_feature
 from sklearn_ltr._kernels._types cimport code_t
-from sklearn_ltr._kernels._uncommon cimport add_uncommon, fill_common
 
 cdef enum:
     CELLS_PER_THREAD = 200_000  # with fewer a second thread costs more than it does
@@ -32,15 +32,11 @@ cdef inline unsigned long long split_mix(
     return x ^ (x >> 31)
 
 
-@cython.nonecheck(False)  # of `self`, never None: the check would need the GIL
+@cython.nonecheck(False)  # of `self` and `histograms`, never None: the check would need the GIL
 cdef class LeafSearch:
     """Finds the best splits of the leaves of a `TreeBuilder`, whose parameters it has.
 
-    The builder says what the leaves are; their splits and histograms are kept here.
-
-    The smaller child of a split has its histogram built from its rows, in a slot of its own; the
-    larger one's is what is left of the parent's, in the parent's slot. So there are as many
-    histograms as leaves, and leaf i owns histogram i.
+    The builder says what the leaves are; their splits are noted here.
     """
 
     def __init__(
@@ -50,14 +46,7 @@ cdef class LeafSearch:
         self.rows, self.words = rows, words
         self.starts, self.n_bins, self.directions = starts, n_bins, directions
         self.max_depth, self.n_candidates, self.n_threads = max_depth, n_candidates, n_threads
-        self.listed, self.common = uncommon.listed, uncommon.common
-        self.indptr, self.slots = uncommon.indptr, uncommon.slots
-        self.any_listed = bool(np.any(uncommon.listed))
-        n_slots = starts[len(starts) - 1]
-        n_partial = n_threads - 1 if self.any_listed else 0
-        self.partial = np.zeros((n_partial, n_slots), dtype=np.int64)
-        self.leaf_words = np.empty_like(words)
-        self.histograms = np.zeros((max_leaves, n_slots), dtype=np.int64)
+        self.histograms = LeafHistograms(starts, uncommon, len(words), max_leaves, n_threads)
         self.count_histogram = np.zeros(0, dtype=np.int64)
         self.candidates = np.ones((2, len(n_bins)), dtype=np.uint8)
         self.leaves = <Leaf*>calloc(max_leaves, sizeof(Leaf))
@@ -72,7 +61,7 @@ cdef class LeafSearch:
     cdef prepare_counts(self):
         """Make room for a histogram of counts."""
         if self.count_histogram.shape[0] == 0:
-            self.count_histogram = np.zeros(self.histograms.shape[1], dtype=np.int64)
+            self.count_histogram = np.zeros(self.histograms.cells.shape[1], dtype=np.int64)
 
     cdef void evaluate(
         self, const code_t[:, :, ::1] codes, const Rules* rules, unsigned long long seed,
@@ -131,63 +120,28 @@ cdef class LeafSearch:
     ) noexcept nogil:
         """Histograms of two siblings, and the best splits of those that are wanted."""
         cdef Py_ssize_t width = codes.shape[2]
-        cdef Py_ssize_t start = self.leaves[smaller].start
-        cdef Py_ssize_t n = self.leaves[smaller].stop - start
-        cdef Py_ssize_t i, block, first, last
+        cdef const unsigned int* rows = &self.rows[self.leaves[smaller].start]
+        cdef Py_ssize_t n = self.leaves[smaller].stop - self.leaves[smaller].start
+        cdef Py_ssize_t i, block
         cdef int n_threads = self.n_threads
-        if n * self.n_bins.shape[0] + 2 * self.histograms.shape[1] < CELLS_PER_THREAD:
+        if n * self.n_bins.shape[0] + 2 * self.histograms.cells.shape[1] < CELLS_PER_THREAD:
             n_threads = 1
         for i in prange(n_threads, schedule="static", num_threads=n_threads):
-            self.scan_part(smaller, n * i // n_threads, n * (i + 1) // n_threads, i)
+            self.histograms.read_rows(
+                smaller, rows, self.words, n * i // n_threads, n * (i + 1) // n_threads, i
+            )
         for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
-            first, last = self.starts[block * width], self.starts[(block + 1) * width]
-            if self.listed[block]:
-                self.join_parts(smaller, block * width, (block + 1) * width, n_threads)
-            else:
-                memset(&self.histograms[smaller, first], 0, (last - first) * sizeof(long long))
-                add_rows(
-                    &codes[block, 0, 0], &self.rows[start], &self.leaf_words[0], n,
-                    &self.starts[block * width], &self.histograms[smaller, 0],
-                )
+            self.histograms.fill_block(
+                smaller, codes, block, rows, n, self.leaves[smaller].sums.word, n_threads
+            )
             if larger >= 0:
-                subtract(&self.histograms[smaller, 0], first, last, &self.histograms[larger, 0])
+                self.histograms.subtract_block(
+                    smaller, block * width, (block + 1) * width, larger
+                )
             self.search_block(block, width, wanted[0], 0, NULL, rules)
             self.search_block(block, width, wanted[1], 1, NULL, rules)
         self.choose(codes.shape[0], wanted[0], 0)
         self.choose(codes.shape[0], wanted[1], 1)
-
-    cdef void scan_part(
-        self, int index, Py_ssize_t first, Py_ssize_t last, Py_ssize_t part
-    ) noexcept nogil:
-        """Words of a part of a leaf's rows, and a histogram of their uncommon cells."""
-        cdef const unsigned int* rows = &self.rows[self.leaves[index].start]
-        cdef long long* histogram
-        cdef Py_ssize_t i
-        for i in range(first, last):
-            self.leaf_words[i] = self.words[rows[i]]
-        if not self.any_listed:
-            return
-        histogram = &self.histograms[index, 0] if part == 0 else &self.partial[part - 1, 0]
-        memset(histogram, 0, self.histograms.shape[1] * sizeof(long long))
-        add_uncommon(
-            &self.indptr[0], &self.slots[0], rows + first, &self.leaf_words[first], last - first,
-            histogram,
-        )
-
-    cdef void join_parts(
-        self, int index, Py_ssize_t first, Py_ssize_t last, int n_parts
-    ) noexcept nogil:
-        """A leaf's histograms of some columns, from those of parts of its rows."""
-        cdef Py_ssize_t column, slot
-        cdef int part
-        for part in range(n_parts - 1):
-            for slot in range(self.starts[first], self.starts[last]):
-                self.histograms[index, slot] += self.partial[part, slot]
-        for column in range(first, last):
-            fill_common(
-                self.starts[column] + self.common[column], self.starts[column],
-                self.starts[column + 1], self.leaves[index].sums.word, &self.histograms[index, 0],
-            )
 
     cdef void search_block(
         self, Py_ssize_t block, Py_ssize_t width, int leaf, int which, const long long* counts,
@@ -203,7 +157,7 @@ cdef class LeafSearch:
             if self.candidates[which, k]:
                 slot = self.starts[k]
                 search_feature(
-                    &self.histograms[leaf, slot], counts + slot if counts != NULL else NULL,
+                    &self.histograms.cells[leaf, slot], counts + slot if counts != NULL else NULL,
                     <int>k, self.n_bins[k], self.directions[k], &self.leaves[leaf].sums, rules,
                     best,
                 )
@@ -255,13 +209,13 @@ cdef class LeafSearch:
         for block in range(codes.shape[0]):
             self.search_block(block, width, index, 0, NULL, &uncounted)
         for i in range(n):
-            self.leaf_words[i] = counts[self.rows[leaf.start + i]]
+            self.histograms.row_words[i] = counts[self.rows[leaf.start + i]]
         while not self.counts_suffice(codes, counts, rules, index):
             block = leaf.split.feature // width
             first, last = self.starts[block * width], self.starts[(block + 1) * width]
             memset(&self.count_histogram[first], 0, (last - first) * sizeof(long long))
             add_rows(
-                &codes[block, 0, 0], &self.rows[leaf.start], &self.leaf_words[0], n,
+                &codes[block, 0, 0], &self.rows[leaf.start], &self.histograms.row_words[0], n,
                 &self.starts[block * width], &self.count_histogram[0],
             )
             self.search_block(block, width, index, 0, &self.count_histogram[0], rules)

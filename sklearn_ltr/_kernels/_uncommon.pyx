@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms of features whose cells mostly hold one code, from the other cells.
 
-Serves `weak/uncommon.py` and `_leaf_search.pyx`.
+Serves `weak/uncommon.py` and `_leaf_histograms.pyx`.
 
 The others are listed row by row, as slots of the histogram. What belongs to the common code is what
 they leave of the sum over all rows.
