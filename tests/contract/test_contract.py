@@ -49,7 +49,9 @@ BIG = 72048431380967004  # float64 cannot tell it from its neighbour
 # --- scikit-learn's own checks -------------------------------------------------------------------
 
 
-checks = parametrize_with_checks([R() for R in RANKERS])
+# With few rounds, as scikit-learn checks its own ensembles.
+few_rounds = [R(n_estimators=5) if has(R, "n_estimators") else R() for R in RANKERS]
+checks = parametrize_with_checks(few_rounds)
 # scikit-learn 1.8 gives pytest a generator, which it will no longer take.
 each_check = pytest.mark.parametrize(checks.args[0], list(checks.args[1]), **checks.kwargs)
 
