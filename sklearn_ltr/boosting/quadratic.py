@@ -46,12 +46,7 @@ def quadratic_rounds(ranker, train, R):
         elif not terms and not ranker._draws():
             return
         R.update(h, k + 1)
-        train.loss = R.loss
-        if not np.isfinite(train.loss):
-            raise ValueError(
-                f"The training loss is {train.loss} after round {k + 1}: scores have become too "
-                "large. Use a smaller learning_rate, or look for extreme values."
-            )
+        train.loss = _checked(R.loss, k)
         yield terms
         terms = []
 
@@ -61,3 +56,12 @@ def _rows_of_round(sample, mask):
     if mask is None or mask.all():
         return sample
     return np.flatnonzero(mask) if sample is None else sample[mask[sample]]
+
+
+def _checked(loss, k):
+    if not np.isfinite(loss):
+        raise ValueError(
+            f"The training loss is {loss} after round {k + 1}: scores have become too large. Use a "
+            "smaller learning_rate, or look for extreme values."
+        )
+    return loss

@@ -231,9 +231,8 @@ class AdaRank(BoostedRanker):
         exponents = self._exponents(E, E_of_features, train)
         for _ in train.rounds():
             P = weights(train.data, v, exponents)  # P_t
-            phi = train.data.sum(
-                E_of_features * P, axis=1
-            )  # sum of P_t(q) E(h, q), of each feature h
+            # Of each feature h, the sum of P_t(q) E(h, q).
+            phi = train.data.sum(E_of_features * P, axis=1)
             k = int(np.argmax(phi >= phi.max() - TIE * abs(phi.max())))
             alpha = best_alpha(phi[k])
             if alpha == 0 or self._is_all_of_the_model(k):

@@ -216,15 +216,9 @@ class MPBoost(StumpBoosting):
 
     def _rounds(self, train):
         """Algorithm 1 of the paper, with its line numbers."""
-        dist = partial(
-            directed_distance,  # eq. 6-8
-            distance=self.distance,
-            alpha=self.alpha,
-            lam=self.lam,
-            beta=self.beta,
-        )
-        # lines 1-2 and eq. 10
-        J = ExponentialPairs(dist, squared=self.step != "paper").bind(train.data)
+        parameters = {"alpha": self.alpha, "lam": self.lam, "beta": self.beta}
+        dist = partial(directed_distance, distance=self.distance, **parameters)  # 1-2: eq. 6-8
+        J = ExponentialPairs(dist, squared=self.step != "paper").bind(train.data)  # eq. 10
         search = StumpSearch(train.binned, train.data)
         J.update(train.scores)  # line 3: w = 1 / |I| where F = 0
         while J.log_loss > NO_WEIGHT_LEFT:  # line 4

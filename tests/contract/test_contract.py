@@ -73,6 +73,12 @@ def test_walk_finds_the_rankers():
 
 
 @each_ranker
+def test_at_most_four_bases_are_ours(R):
+    bases = [B for B in R.__mro__[1:] if B.__module__.startswith("sklearn_ltr.")]
+    assert 1 <= len(bases) <= 4, bases
+
+
+@each_ranker
 def test_parameters_and_docs(R):
     for name in inspect.signature(R).parameters:
         assert not name.endswith("_")

@@ -29,7 +29,9 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from sklearn_ltr import MPBoost, boosting
+from sklearn_ltr import MPBoost
+from sklearn_ltr.boosting import driver
+from sklearn_ltr.boosting.early_stopping import EarlyStopping
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.metrics import average_precision_score
 from sklearn_ltr.preprocessing import QueryScaler
@@ -300,18 +302,12 @@ def test_early_stopping_in_a_pipeline_holds_out_transformed_queries(data, monkey
     X, y, groups = data
     seen = []
 
-    class TrainingSet(boosting.TrainingSet):
-        def __init__(self, data, *args):
-            seen.append(data)
-            super().__init__(data, *args)
+    class Noting(EarlyStopping):
+        def hold_out(self, *args):
+            seen.extend(super().hold_out(*args))
+            return seen
 
-    class Validation(boosting.Validation):
-        def __init__(self, data, *args):
-            seen.append(data)
-            super().__init__(data, *args)
-
-    monkeypatch.setattr(boosting, "TrainingSet", TrainingSet)
-    monkeypatch.setattr(boosting, "Validation", Validation)
+    monkeypatch.setattr(driver, "EarlyStopping", Noting)
     params = {
         "n_estimators": 100,
         "early_stopping": True,
