@@ -1,12 +1,15 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings of the whole suite: what hypothesis draws, no windows."""
+"""Settings of the whole suite: what hypothesis draws, no windows, threads that yield."""
 
 import os
 
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # draws without a screen
+# With a process for each core, threads that wait for others in a busy loop keep these from running.
+# OpenMP reads it when the first kernel is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # The same examples in every run, so that a test fails where the code is at fault and not by chance.
 # HYPOTHESIS_PROFILE=hunt looks for new faults: fresh examples, 20 times as many in every test.

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sklearn_ltr
-from sklearn_ltr import AdaRank, RankSVM
+from sklearn_ltr import AdaRank, LambdaRank, RankSVM
 from sklearn_ltr.base import BaseRanker, LinearRanker
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
@@ -68,11 +68,16 @@ def make(R, **params):
         quick["tol"] = 1e-13  # so that what is left of the gap is not seen
     if R is AdaRank:
         quick["update"] = "adaboost"  # the paper's ends where one feature stays the best
+    if R is LambdaRank:
+        quick |= {"max_iter": 30, "learning_rate_init": 0.1}
+    elif {"solver", "hidden_layer_sizes"} & params.keys():
+        quick["max_iter"] = 20  # Adam's, which goes on to the last
     quick |= params
     return R(**{name: value for name, value in quick.items() if has(R, name)})
 
 
-def variants():
+def variants(marks=()):
+    """Every ranker with its default parameters, and others with `marks`."""
     for R in RANKERS:
         names = {name: {} for name in ("default",)}
         names |= {name: p for name, p in VARIANTS.items() if any(has(R, key) for key in p)}
@@ -81,7 +86,9 @@ def variants():
             values = getattr(sys.modules[R.__module__], PLURALS.get(name, f"{name.upper()}S"), ())
             names |= {f"{name}={value}": {name: value} for value in values if has(R, name)}
         for name, params in names.items():
-            yield pytest.param(R, params, id=f"{R.__name__}-{name}")
+            yield pytest.param(
+                R, params, id=f"{R.__name__}-{name}", marks=() if name == "default" else marks
+            )
 
 
 def allows_nan(R):
@@ -183,3 +190,5 @@ def assert_same(model, expected, X, X_expected=None):
 
 each_ranker = pytest.mark.parametrize("R", RANKERS, ids=lambda R: R.__name__)
 each_variant = pytest.mark.parametrize(("R", "params"), list(variants()))
+# For what hardly depends on the parameters.
+each_variant_if_slow = pytest.mark.parametrize(("R", "params"), list(variants(pytest.mark.slow)))

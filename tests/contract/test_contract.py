@@ -24,6 +24,7 @@ from every_ranker import (
     assert_same,
     each_ranker,
     each_variant,
+    each_variant_if_slow,
     has,
     learns_from_single_rows,
     make,
@@ -275,7 +276,7 @@ def test_full_steps_on_noise_stay_finite(R, params):
     """Long past the point where there is anything to learn, rows end up far in the wrong order."""
     X, y, groups = make_data(R)
     y = np.random.default_rng(0).permutation(y)
-    long = {"n_estimators": 200, "learning_rate": 1.0, "min_samples_leaf": 1}
+    long = {"n_estimators": 200, "max_iter": 200, "learning_rate": 1.0, "min_samples_leaf": 1}
     model = make(R, **long | params).fit(X, y, groups)
     assert np.isfinite(model.predict(X)).all()
     for name in ("train_loss_", "feature_importances_"):
@@ -455,7 +456,7 @@ def test_a_query_of_weight_zero_is_absent(R, params):
     assert_same(model, expected, X)
 
 
-@each_variant
+@each_variant_if_slow
 def test_equal_weights_are_no_weights(R, params):
     X, y, groups = make_data(R)
     params = params | {"batch_size": len(y)}  # which queries share a batch depends on their content
@@ -482,7 +483,7 @@ def test_weights_change_the_model(R):
 # --- 7: X ----------------------------------------------------------------------------------------
 
 
-@each_variant
+@each_variant_if_slow
 def test_layouts_of_X(R, params, tmp_path):
     X, y, groups = make_data(R)
     expected = make(R, **params).fit(X, y, groups)
@@ -529,7 +530,7 @@ def test_fit_does_not_change_its_arguments(R):
         assert_array_equal(array, copied)
 
 
-@each_variant
+@each_variant_if_slow
 def test_float32_values_are_the_same_values(R, params):
     X, y, groups = make_data(R)
     X = X.astype(np.float32)
@@ -547,7 +548,7 @@ def test_float32_values_are_the_same_values(R, params):
             assert_array_equal(single, double)
 
 
-@each_variant
+@each_variant_if_slow
 def test_signed_zeros_are_the_same(R, params):
     X, y, groups = make_data(R)
     X[:, 2:] = np.where(X[:, 2:] < 0, 0.0, X[:, 2:])
@@ -626,7 +627,7 @@ def sparse_versions(X):
     yield "sparse frame", frame
 
 
-@each_variant
+@each_variant_if_slow
 def test_sparse_equals_dense(R, params):
     X, y, groups = make_data(R)
     X[:, :2] = np.where(np.abs(X[:, :2]) < 1, 0, X[:, :2])
@@ -843,7 +844,7 @@ def test_warm_start_refuses_other_weak_rankers(R):
 # --- 13 and prediction ---------------------------------------------------------------------------
 
 
-@each_variant
+@each_variant_if_slow
 def test_copies_predict_the_same(R, params, tmp_path):
     X, y, groups = make_data(R)
     model = make(R, **params).fit(X, y, groups)
@@ -908,9 +909,8 @@ def test_early_stopping_keeps_the_best_round(R):
     X_val, y_val, groups_val = make_data(R, seed=1, n_queries=25)
     # L-BFGS might converge before.
     params = {"solver": "adam"}
-    model = make(
-        R, n_estimators=200, early_stopping=True, n_iter_no_change=5, scoring="ndcg@5", **params
-    )
+    long = {"n_estimators": 200, "max_iter": 200, "n_iter_no_change": 5}
+    model = make(R, early_stopping=True, scoring="ndcg@5", **long, **params)
     model.fit(X, y, groups, X_val=X_val, y_val=y_val, groups_val=groups_val)
     assert model.n_iter_ < 200
     if hasattr(R, "staged_predict"):
