@@ -13,18 +13,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # The same examples in every run, so that a test fails where the code is at fault and not by chance.
 # HYPOTHESIS_PROFILE=hunt looks for new faults: fresh examples, 20 times as many in every test.
-settings.register_profile(
-    "same",
-    max_examples=100,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.register_profile(
-    "hunt",
-    settings.get_profile("same"),
-    max_examples=2000,
-    derandomize=False,
-    print_blob=True,
-)
+shared = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("same", max_examples=100, derandomize=True, **shared)
+settings.register_profile("hunt", max_examples=2000, derandomize=False, print_blob=True, **shared)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
