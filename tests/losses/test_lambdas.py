@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import lambdas as oracle
+from strategies import examples
 
 from sklearn_ltr.labels import gains
 from sklearn_ltr.losses.lambdas import LONGEST_STEP, Lambdas
@@ -75,7 +76,7 @@ def queries(draw, max_rows=6):
 
 
 @pytest.mark.parametrize("label", LABELS)
-@settings(max_examples=300)
+@examples(300)
 @given(data=st.data())
 def test_gradients_equal_oracle(label, data):
     y, scores = data.draw(queries())
@@ -91,7 +92,7 @@ def test_gradients_equal_oracle(label, data):
     assert (got.hessian_diagonal >= 0).all()
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     data=st.data(),
     problem=st.lists(queries(), min_size=1, max_size=4),

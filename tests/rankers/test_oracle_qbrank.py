@@ -6,13 +6,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from oracles import qbrank as oracle
 from oracles.qbrank import Objective, Pair
 from oracles.tree import Growth, check_tree, grow, predict, regions
-from strategies import ranking_problems
+from strategies import examples, ranking_problems
 from trees import parameters
 
 from sklearn_ltr import GBRank, QBRank, RegressionRanker
@@ -142,7 +142,7 @@ def test_gradient_by_central_differences(case):
     assert abs(slope - expected) <= 1e-7 * size + jump + 1e-9 * (1 + objective.risk(h))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(case=with_scores(2))
 def test_the_bound_holds(case):
     """(6), from everywhere and for steps of any size."""
@@ -160,7 +160,7 @@ def test_the_bounds_targets_lower_the_risk(case):
     assert objective.risk(h + target) <= objective.risk(h) - gain + 1e-10 * (1 + objective.risk(h))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(case=with_scores(2))
 def test_line_search_finds_the_least_risk(case):
     objective, _, _, h, g = case
@@ -407,7 +407,7 @@ def risk_of(objective, query, target="bound", margin="grade"):
     return RankingRisk(QBRank(margin=margin, target=target, **parameters), data)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(case=with_scores(2, given=False), target=st.sampled_from(["bound", "paper"]))
 def test_risk_training_set_and_step_equal_the_oracle(case, target):
     """At any scores and along any direction, also where no tree leads."""
@@ -443,7 +443,7 @@ def test_line_search_ends_where_the_slope_is_rounding():
     assert abs(risk_of(objective, query).step(h, g)) < 1e-9
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(problem=problems(), params=st.fixed_dictionaries(qbrank_parameters))
 def test_qbrank_equals_the_oracle(problem, params):
     if problem.preferences:
@@ -485,7 +485,7 @@ def test_qbrank_equals_the_oracle(problem, params):
         rounds.check_end(*targets(h), range(objective.n), partial(objective.line_search, h))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     problem=problems(labels=False),
     params=st.fixed_dictionaries(
@@ -526,7 +526,7 @@ def test_gbrank_equals_the_oracle(problem, params):
             rounds.check_end(target, weight, rows)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(problem=ranking_problems(), params=st.fixed_dictionaries(parameters))
 def test_without_pairs_qbrank_is_the_regression_ranker(problem, params):
     """By `pair_weight`, or because every query has one grade."""

@@ -7,9 +7,10 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import examples
 
 from sklearn_ltr import MPBoost
 from sklearn_ltr.binning import Binner
@@ -84,7 +85,7 @@ def check_every_threshold(X, y, offsets, weight, scores, *, squared, **options):
     assert not num.any()  # there is no other candidate
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_features=st.sampled_from([1, 3, 7, 8, 9, 17]),
@@ -159,7 +160,7 @@ def test_threads_do_not_change_a_bit(listed, max_bins):
         assert results[0][3] == other[3]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), squared=st.booleans(), listed=st.booleans())
 def test_best_stump_is_the_best_candidate(seed, squared, listed):
     X, y, offsets, weight, scores = make(seed, n_features=9)
