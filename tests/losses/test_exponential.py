@@ -6,10 +6,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
+from strategies import examples
 
 from sklearn_ltr import pairs
 from sklearn_ltr.labels import directed_distance
@@ -66,7 +67,7 @@ def log_loss_at(loss, scores):
     return loss.log_scale + np.log(loss.total)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_grades=st.sampled_from([2, 3, 4, 5, 7]),

@@ -7,11 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import pair_losses as oracle
 from ranked_rows import make, scales, seeds
+from strategies import examples
 
 from sklearn_ltr.losses.hinge_sums import HingeSums, ListedHingeSums, TiedSums
 from sklearn_ltr.pairs import ExplicitPairs
@@ -35,7 +36,7 @@ def assert_sums_equal(sums, h, direction, expected, degree=None):
     assert_allclose(found.product(direction), expected.hessian @ direction, rtol=1e-11, atol=1e-11)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     seed=seeds,
     scale=scales,
@@ -54,7 +55,7 @@ def test_hinge_sums_equal_brute_force(seed, scale, margin, missing):
     assert_sums_equal(HingeSums(RankingData.of(y, offsets), margin), h, direction, expected)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seed=seeds, scale=scales, weighted=st.booleans())
 def test_listed_hinge_sums_equal_brute_force(seed, scale, weighted):
     _, h, offsets = make(seed, scale)
@@ -75,7 +76,7 @@ def test_listed_hinge_sums_equal_brute_force(seed, scale, weighted):
     assert_sums_equal(ListedHingeSums(listed, 0.5), h, rng.normal(size=len(h)), expected)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seed=seeds, scale=scales, missing=st.booleans())
 def test_tied_sums_equal_brute_force(seed, scale, missing):
     y, h, offsets = make(seed, scale, missing=missing)

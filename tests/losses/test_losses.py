@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import pair_losses as oracle
 from ranked_rows import make, scales, seeds
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
+from strategies import examples
 
 from sklearn_ltr import losses
 from sklearn_ltr.losses.fidelity import STEEPEST
@@ -67,7 +68,7 @@ def all_of(loss, y, h, offsets):
 
 
 @each_loss
-@settings(max_examples=25)
+@examples(25)
 @given(seed=seeds, scale=scales)
 def test_value_equals_brute_force(loss, seed, scale):
     y, h, offsets = make(seed, scale)
@@ -78,7 +79,7 @@ def test_value_equals_brute_force(loss, seed, scale):
 
 
 @each_loss
-@settings(max_examples=25)
+@examples(25)
 @given(seed=seeds, scale=scales)
 def test_gradient_equals_differences_of_the_value(loss, seed, scale):
     y, h, offsets = make(seed, scale)
@@ -88,7 +89,7 @@ def test_gradient_equals_differences_of_the_value(loss, seed, scale):
 
 
 @each_loss
-@settings(max_examples=25)
+@examples(25)
 @given(seed=seeds, scale=scales)
 def test_curvature_bounds_the_hessian(loss, seed, scale):
     y, h, offsets = make(seed, scale)
@@ -99,7 +100,7 @@ def test_curvature_bounds_the_hessian(loss, seed, scale):
 
 
 @pytest.mark.parametrize("loss", GLOBAL, ids=repr)
-@settings(max_examples=50)
+@examples(50)
 @given(seed=seeds, scale=scales, length=st.sampled_from([0.1, 1.0, 5.0, 40.0]))
 def test_curvature_bounds_any_step(loss, seed, scale, length):
     y, h, offsets = make(seed, scale)
@@ -130,7 +131,7 @@ def test_bound_of_the_list_likelihood_is_not_for_long_steps():
 
 
 @pytest.mark.parametrize("name", sorted(LOCAL))
-@settings(max_examples=25)
+@examples(25)
 @given(seed=seeds, scale=st.sampled_from([0.0, 3.0, 1000.0]))
 def test_steps_of_losses_with_a_local_bound_are_at_most_1(name, seed, scale):
     _, G, W = all_of(getattr(losses, name)(), *make(seed, scale))
@@ -138,7 +139,7 @@ def test_steps_of_losses_with_a_local_bound_are_at_most_1(name, seed, scale):
 
 
 @each_loss
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds)
 def test_rows_of_other_queries_do_not_matter(loss, seed):
     y, h, offsets = make(seed, 2.0)
@@ -151,7 +152,7 @@ def test_rows_of_other_queries_do_not_matter(loss, seed):
 
 
 @each_loss
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds)
 def test_permuting_rows_permutes_results(loss, seed):
     y, h, offsets = make(seed, 2.0)
@@ -166,7 +167,7 @@ def test_permuting_rows_permutes_results(loss, seed):
 
 
 @pytest.mark.parametrize("loss", OF_DIFFERENCES, ids=repr)
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds)
 def test_a_shift_of_a_query_changes_nothing(loss, seed):
     y, h, offsets = make(seed, 2.0)
@@ -274,7 +275,7 @@ def test_list_likelihood_of_two_rows(y, scores, value):
 
 
 @pytest.mark.parametrize("name", ["ListCosine", "ListCrossEntropy", "ListLikelihood"])
-@settings(max_examples=50)
+@examples(50)
 @given(seed=seeds, scale=st.sampled_from([0.0, 0.5, 3.0]))
 def test_gradients_of_lists_in_more_digits(name, seed, scale):
     y, h, offsets = make(seed, scale)
