@@ -7,6 +7,7 @@ and the offsets of the queries in it.
 """
 
 import operator
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -230,7 +231,7 @@ class QueryGroups:
     def n_samples(self):
         return len(self.order)
 
-    @property
+    @cached_property
     def sizes(self):
         return np.diff(self.offsets)
 

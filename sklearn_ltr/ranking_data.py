@@ -200,8 +200,8 @@ class RankingData:
         chosen[np.random.default_rng(seed).permutation(self.n_queries)[:size]] = True
         return np.flatnonzero(self.per_row(chosen))
 
-    def select(self, mask):
-        """The data of the queries where `mask` (n_queries,) is true."""
+    def select(self, mask, **others):
+        """The data of the queries where `mask` (n_queries,) is true, and other fields changed."""
         queries, positions = self.queries.select(mask)
         return replace(
             self,
@@ -209,12 +209,13 @@ class RankingData:
             queries=queries,
             query_weight=self.query_weight[mask],
             sample_weight=None if self.sample_weight is None else self.sample_weight[positions],
+            **others,
         )
 
     def batch(self, mask):
         """The same, as a part of these data: weights stay relative to the mean of all queries."""
         mean = reduction.mean(self.query_weight) if self.mean_weight is None else self.mean_weight
-        return replace(self.select(mask), mean_weight=mean)
+        return self.select(mask, mean_weight=mean)
 
     def labelled(self):
         """The data of the rows that have a grade, without preferences."""
