@@ -1,6 +1,6 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rankers that report.py compares, ours and theirs, behind one function each.
+"""The rankers that report.py and lambdamart.py compare, ours and theirs, behind one function each.
 
 ``fit(train, setting, rounds, validation=None)`` fits a ranker with one setting of its grid and
 returns a `Fitted`: ``curve``, NDCG@10 of the validation part after each round (None without a
@@ -17,13 +17,14 @@ Libraries are imported where they are used, so that a process has only what it m
 """
 
 from functools import partial
-from itertools import islice, product
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import sklearn
-from lambdamart import METRICS, sizes_of
-from qbrank import signed_log
+from _accuracy import NDCG, fit_ranker, scores_after
+from _data import signed_log
+from _tree_speed import sizes_of
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -50,7 +51,6 @@ from sklearn_ltr import (
     SingleFeatureRanker,
 )
 
-CRITERION = METRICS["ndcg@10"]
 GRID_SIZE = 6
 OURS = "sklearn_ltr"
 
@@ -77,7 +77,7 @@ class Contender(NamedTuple):
 
 
 def criterion(part, scores):
-    return float(CRITERION(part.y, scores, part.groups))
+    return float(NDCG(part.y, scores, part.groups))
 
 
 def gains(part):
@@ -89,26 +89,23 @@ def curve_of(stages, part):
     return [criterion(part, scores) for scores in stages]
 
 
-def scores_of(model, part, rounds):
-    """Scores after all rounds, or of a model that predicts in stages after some."""
-    if rounds is None:
-        return model.predict(part.X)
-    return next(islice(model.staged_predict(part.X), rounds - 1, None))
+def staged_scores(model):
+    """Scores of a part after all rounds, or of a model that predicts in stages after some."""
+
+    def scores(part, rounds=None):
+        return model.predict(part.X) if rounds is None else scores_after(model, part.X, rounds)
+
+    return scores
 
 
 # Ours -------------------------------------------------------------------------------------------
 
 
-def held_out(part):
-    return {"X_val": part.X, "y_val": part.y, "groups_val": part.groups}
-
-
 def boosted(ranker, train, setting, rounds, validation=None):
-    ranker = sklearn.clone(ranker).set_params(n_estimators=rounds, scoring=CRITERION, **setting)
-    more = {} if validation is None else held_out(validation)
-    ranker.fit(train.X, train.y, train.groups, **more)
-    curve = ranker.validation_score_.tolist() if more else None
-    return Fitted(curve, lambda part, rounds=None: scores_of(ranker, part, rounds))
+    ranker = sklearn.clone(ranker).set_params(n_estimators=rounds, scoring=NDCG, **setting)
+    fit_ranker(ranker, train, validation)
+    curve = None if validation is None else ranker.validation_score_.tolist()
+    return Fitted(curve, staged_scores(ranker))
 
 
 def scaled(train, *parts):
@@ -122,12 +119,12 @@ def linear(ranker, train, setting, rounds, validation=None):
     (train, *judge), scaler = scaled(train, *([] if validation is None else [validation]))
     ranker = sklearn.clone(ranker).set_params(**setting)
     if isinstance(ranker, LambdaRank) and judge:  # its passes are chosen, as others' rounds are
-        ranker.set_params(early_stopping=True, scoring=CRITERION, tol=0)
-        ranker.fit(train.X, train.y, train.groups, **held_out(judge[0]))
+        ranker.set_params(early_stopping=True, scoring=NDCG, tol=0)
+        fit_ranker(ranker, train, judge[0])
     elif isinstance(ranker, (Ridge, LinearRegression)):
         ranker.fit(train.X, gains(train))
     else:
-        ranker.fit(train.X, train.y, train.groups)
+        fit_ranker(ranker, train)
     curve = [criterion(p, ranker.predict(p.X)) for p in judge]
     return Fitted(curve, lambda part, rounds=None: ranker.predict(scaler.transform(part.X)))
 
@@ -135,7 +132,7 @@ def linear(ranker, train, setting, rounds, validation=None):
 def by_column(ranker, train, setting, rounds, validation=None):
     """Rankers that choose single features, without rounds."""
     ranker = sklearn.clone(ranker).set_params(**setting)
-    ranker.fit(train.X, train.y, train.groups)
+    fit_ranker(ranker, train)
 
     def scores(part, rounds=None):
         if isinstance(ranker, FeatureRank):
@@ -150,10 +147,10 @@ def by_column(ranker, train, setting, rounds, validation=None):
 # Theirs -----------------------------------------------------------------------------------------
 
 
-def lightgbm(objective, train, setting, rounds, validation=None):
+def lightgbm(objective, train, setting, rounds, validation=None, **params):
     import lightgbm
 
-    params = {
+    params |= {
         "objective": objective,
         "metric": "none",
         "num_leaves": setting["max_leaf_nodes"],
@@ -162,6 +159,8 @@ def lightgbm(objective, train, setting, rounds, validation=None):
         "seed": 0,
         "verbosity": -1,
     }
+    if "min_samples_leaf" in setting:
+        params["min_data_in_leaf"] = setting["min_samples_leaf"]
     y = gains(train) if objective == "regression" else train.y
     data = lightgbm.Dataset(train.X, y, group=sizes_of(train.groups), params=params)
     curve, more = [], {}
@@ -247,7 +246,7 @@ def histogram(train, setting, rounds, validation=None):
     curve = None
     if validation is not None:
         curve = curve_of(model.staged_predict(validation.X), validation)
-    return Fitted(curve, lambda part, rounds=None: scores_of(model, part, rounds))
+    return Fitted(curve, staged_scores(model))
 
 
 # The list ---------------------------------------------------------------------------------------

@@ -21,27 +21,20 @@ at hand. Three kinds of such lists stand in for it:
 All have normal noise. Training and test lists share no query.
 """
 
-import argparse
 import copy
-import os
-import sys
-import time
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
-import sklearn
-from ohsumed import mslr_folds
+from _data import join, load_folds
+from _harness import make_parser, print_head, require_data, row, timed
 from scipy.stats import rankdata
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.utils import Bunch
 
-import sklearn_ltr
 from sklearn_ltr import FeatureRank, ListMLE
-from sklearn_ltr.datasets import load_letor_folds
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.preprocessing import QueryScaler
 
@@ -95,10 +88,8 @@ def synthetic_lists(folder, seed):
 
 def pooled_lists(name, truth, folder, seed):
     rng = np.random.default_rng(seed)
-    folds = list(load_letor_folds(folder / name))
-    X = np.concatenate([fold.test.X for fold in folds])
-    y = np.concatenate([fold.test.y for fold in folds])
-    ids = np.concatenate([fold.test.groups for fold in folds])
+    part = join([fold.test for fold in load_folds(name, folder)])
+    X, y, ids = part.X, part.y, part.groups
     utility = truth(X, y, rng)
     utility = utility + 0.2 * utility.std() * rng.normal(size=len(y))
     _, ids, sizes = np.unique(ids, return_inverse=True, return_counts=True)
@@ -125,8 +116,8 @@ LISTS = {
     "synthetic": synthetic_lists,
     "MQ2008, trees": partial(pooled_lists, "mq2008", trees),
     "MQ2008, humps": partial(pooled_lists, "mq2008", humps),
-    "OHSUMED, trees": partial(pooled_lists, "ohsumed-letor3-qln", trees),
-    "OHSUMED, humps": partial(pooled_lists, "ohsumed-letor3-qln", humps),
+    "OHSUMED, trees": partial(pooled_lists, "ohsumed", trees),
+    "OHSUMED, humps": partial(pooled_lists, "ohsumed", humps),
 }
 
 
@@ -164,12 +155,12 @@ def run_lists(folder, quick):
         train, test = load(folder, 0)
         M = train.X.shape[1]
         steps = sorted({1, 2, 5, M // 4, M // 2, 3 * M // 4, M})
-        print(f"{name:<24}" + "".join(f"{f'm={m}':>8}" for m in steps))
+        row(name, [f"m={m}" for m in steps], 8, 24)
         for K in (8, 16, 32):
             ranker = FeatureRank(K).fit(train.X, train.y, groups=train.groups)
             scores = [first_features(ranker, m).predict(test.X, test.groups) for m in steps]
-            cells = (1 - tau_distance(test.y, s, test.groups) for s in scores)
-            print(f"  {f'K={K}':<22}" + "".join(f"{v:8.4f}" for v in cells), flush=True)
+            cells = [f"{1 - tau_distance(test.y, s, test.groups):.4f}" for s in scores]
+            row(f"  K={K}", cells, 8, 24)
 
     print("\nT of test lists where columns are in a random order, K=16, first draw")
     for name, load in LISTS.items():
@@ -239,17 +230,17 @@ def scaled(folds):
         yield Bunch(**parts)
 
 
-# Folds, and the preset of the metrics.
+# Name of the folds, and the preset of the metrics.
 GRADED = {
-    "OHSUMED": (lambda folder: load_letor_folds(folder / "ohsumed-letor3-qln"), "letor3"),
-    "MQ2008": (lambda folder: load_letor_folds(folder / "mq2008"), "letor4"),
-    "MSLR sample": (mslr_folds, None),
+    "OHSUMED": ("ohsumed", "letor3"),
+    "MQ2008": ("mq2008", "letor4"),
+    "MSLR sample": ("mslr-pooled", None),
 }
 
 
 def run_graded(folder, quick):
-    for name, (load, like) in GRADED.items():
-        folds = list(scaled(load(folder)))
+    for name, (folds_name, like) in GRADED.items():
+        folds = list(scaled(load_folds(folds_name, folder)))
         metrics = {m: get_metric(m, like=like) for m in ("ndcg@10", "map")}
         metrics["T"] = lambda y, s, groups: tau_distance(y, s, groups)
 
@@ -283,10 +274,9 @@ def run_graded(folder, quick):
                 [metric(test.y, scores, groups=test.groups) for metric in metrics.values()]
             )
         print(f"\n{name}, mean of five folds; K by validation MAP: {chosen}; like={like!r}")
-        print(f"{'':<32}" + "".join(f"{m:>10}" for m in metrics))
+        row("", metrics, 10, 32)
         for title, values in rows.items():
-            cells = "".join(f"{v:10.4f}" for v in np.mean(values, axis=0))
-            print(f"{title:<32}{cells}", flush=True)
+            row(title, [f"{v:.4f}" for v in np.mean(values, axis=0)], 10, 32)
 
 
 # --- time ----------------------------------------------------------------------------------------
@@ -312,32 +302,25 @@ def run_time(folder, quick):
 
 
 def seconds(function, *args, **kwargs):
-    wall, cpu = time.perf_counter(), time.process_time()
-    function(*args, **kwargs)
-    return f"{time.perf_counter() - wall:.2f} ({time.process_time() - cpu:.2f})"
+    wall, cpu = timed(function, *args, **kwargs)[0]
+    return f"{wall:.2f} ({cpu:.2f})"
 
 
 PARTS = {"lists": run_lists, "graded": run_graded, "time": run_time}
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = make_parser(
+        __doc__, data="folder of the data sets", quick="few draws, to see that it runs"
     )
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"))
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
-    parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
     args = parser.parse_args()
-    if args.data is None:
-        parser.error("give --data or set SKLEARN_LTR_DATA")
+    require_data(parser, args)
     # ListMLE's loss hardly falls any more when its iterations end.
     warnings.simplefilter("ignore", ConvergenceWarning)
-    print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, Python {sys.version.split()[0]}, {time.strftime('%d %b %Y')}"
-    )
+    print_head()
     for part in args.parts:
-        PARTS[part](Path(args.data), args.quick)
+        PARTS[part](args.data, args.quick)
 
 
 if __name__ == "__main__":

@@ -14,25 +14,29 @@ query is the number of its pairs. Otherwise queries count the same. ListNet's te
 grid, as LETOR's ListNet had the mapping of its grades chosen by the validation part.
 """
 
-import argparse
-import os
-import sys
 import time
 import warnings
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 import sklearn
-from joblib import Parallel, delayed
-from scipy.stats import ttest_rel
+from _accuracy import (
+    evaluate,
+    fit_all,
+    fit_ranker,
+    mean,
+    means,
+    metric_head,
+    metric_row,
+    paired_test,
+)
+from _data import PUBLISHED, describe_tests, load_folds
+from _harness import make_parser, print_head, require_data
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, Ridge
 
-import sklearn_ltr
 from sklearn_ltr import (
     AdaRank,
     FeatureRank,
@@ -45,7 +49,6 @@ from sklearn_ltr import (
     SingleFeatureRanker,
 )
 from sklearn_ltr.base import BaseRanker
-from sklearn_ltr.datasets import load_letor_folds
 from sklearn_ltr.metrics import get_metric
 
 REPORTED = ("ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "map", "p@10")
@@ -118,30 +121,10 @@ MODELS = {
 }
 REFERENCE = "RankSVM squared, per pair"
 
-# NDCG@1, 3, 5, 10, MAP, P@10 of LETOR's baselines and of the papers that use the same sets; None
-# where not known.
-PUBLISHED_OHSUMED = {
-    "Regression": (0.4456, 0.4426, 0.4278, 0.4110, 0.4220, 0.4666),
-    "L2 Regression": (None, 0.4740, 0.4568, 0.4436, 0.4439, None),
-    "RankSVM": (0.4958, 0.4207, 0.4164, 0.4140, 0.4334, 0.4864),
-    "RankSVM-Primal": (None, 0.4855, 0.4690, 0.4504, 0.4446, None),
-    "RankSVM-Struct": (None, 0.4850, 0.4729, 0.4523, 0.4478, None),
-    "ListNet": (0.5326, 0.4732, 0.4432, 0.4410, 0.4457, 0.4975),
-    "ListMLE": (None, 0.4188, None, 0.4190, 0.4326, None),
-    "AdaRank-MAP": (0.5388, 0.4682, 0.4613, 0.4429, 0.4487, 0.4976),
-    "AdaRank-NDCG": (None, 0.4790, 0.4673, 0.4496, 0.4498, None),
-}
-PUBLISHED_MQ2008 = {
-    "RankSVM-Struct": (None, 0.4286, 0.4695, 0.2279, 0.4696, None),
-    "ListNet": (None, 0.4324, 0.4747, 0.2303, 0.4775, None),
-    "AdaRank-MAP": (None, 0.4370, 0.4794, 0.2288, 0.4764, None),
-    "AdaRank-NDCG": (None, 0.4420, 0.4821, 0.2307, 0.4824, None),
-}
-
-# Folder, preset of the metrics, published rows, title.
+# Preset of the metrics, title.
 SETS = {
-    "ohsumed": ("ohsumed-letor3-qln", "letor3", PUBLISHED_OHSUMED, "OHSUMED (LETOR 3.0)"),
-    "mq2008": ("mq2008", "letor4", PUBLISHED_MQ2008, "MQ2008 (LETOR 4.0)"),
+    "ohsumed": ("letor3", "OHSUMED (LETOR 3.0)"),
+    "mq2008": ("letor4", "MQ2008 (LETOR 4.0)"),
 }
 
 # What is asked of RankSVM on OHSUMED, and by how much others may miss their published row.
@@ -172,13 +155,13 @@ def fit_fold(fold, model, metric, quick):
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
-            fit(ranker, fold, model, criterion)
+            fit_model(ranker, fold, model, criterion)
         fits.append(
             Fit(
                 params,
                 ranker.best_iteration_ if model.stops else None,
-                evaluate(ranker, fold.validation, criterion),
-                evaluate(ranker, fold.train, criterion),
+                value(ranker, fold.validation, criterion),
+                value(ranker, fold.train, criterion),
                 predict(ranker, fold.test),
                 time.perf_counter() - start,
                 len(caught) > 0,
@@ -198,20 +181,17 @@ def describe(fit):
     return "/".join(f"{v:g}" for v in [*fit.params.values(), *rounds]) or "-"
 
 
-def fit(ranker, fold, model, criterion):
+def fit_model(ranker, fold, model, criterion):
     """Fit one ranker to the training part."""
-    X, y, groups = fold.train.X, fold.train.y, fold.train.groups
     if not isinstance(ranker, BaseRanker):
-        ranker.fit(X, y)
+        ranker.fit(fold.train.X, fold.train.y)
         return
     more = {}
     if model.per_pair:
-        more["query_weight"] = pairs_of_query(y, groups)
+        more["query_weight"] = pairs_of_query(fold.train.y, fold.train.groups)
     if model.stops:
         ranker.set_params(early_stopping=True, scoring=criterion, tol=0)
-        part = fold.validation
-        more |= {"X_val": part.X, "y_val": part.y, "groups_val": part.groups}
-    ranker.fit(X, y, groups, **more)
+    fit_ranker(ranker, fold.train, fold.validation if model.stops else None, **more)
 
 
 def pairs_of_query(y, groups):
@@ -230,136 +210,106 @@ def predict(ranker, part):
     return ranker.predict(part.X)
 
 
-def evaluate(ranker, part, metric):
+def value(ranker, part, metric):
     return metric(part.y, predict(ranker, part), part.groups)
 
 
-def row(title, values, width=27):
-    cells = ("     -" if v is None else f"{v:6.4f}" for v in values)
-    print(f"{title:<{width}}" + " ".join(f"{cell:>8}" for cell in cells))
-
-
-def head(title, width=27):
-    print(f"{title:<{width}}" + " ".join(f"{name.upper():>8}" for name in REPORTED))
-
-
 def run(name, data, models, quick):
-    folder, like, published, title = SETS[name]
-    metric = partial(get_metric, like=like)
+    like, title = SETS[name]
+    metric, published = partial(get_metric, like=like), PUBLISHED[name]
+    metrics = {m: metric(m) for m in REPORTED}
     start = time.perf_counter()
-    folds = list(load_letor_folds(data / folder))
-    tests = [fold.test for fold in folds]
-    n_queries = sum(len(np.unique(t.groups)) for t in tests)
+    folds = load_folds(name, data)
     print(f"\n{'=' * 100}\n{title}, query-level normalised, LETOR's folds; like={like!r}")
-    print(
-        f"{sum(len(t.y) for t in tests)} rows, {tests[0].X.shape[1]} features, {n_queries} queries"
-    )
-    tasks = list(product(models, range(5)))
-    done = Parallel(n_jobs=2)(
-        delayed(fit_fold)(folds[i], MODELS[key], metric, quick) for key, i in tasks
-    )
-    grids = dict(zip(tasks, done, strict=True))
+    print(describe_tests(folds))
 
-    def on_tests(fits, m):
-        """The values of the test queries, by fold."""
-        return [
-            metric(m)(t.y, f.scores, t.groups, per_query=True).values
-            for t, f in zip(tests, fits, strict=True)
-        ]
+    def fit_grid(fold, key):
+        return fit_fold(fold, MODELS[key], metric, quick)
 
-    chosen = {key: [choose(grids[key, i]) for i in range(5)] for key in models}
-    values = {(key, m): on_tests(chosen[key], m) for key in models for m in REPORTED}
-    means = {k: float(np.mean([v.mean() for v in by_fold])) for k, by_fold in values.items()}
+    grids = fit_all(fit_grid, models, folds)
 
-    head("\nmean of 5 folds")
+    def on_tests(fits):
+        return evaluate(folds, [f.scores for f in fits], metrics)
+
+    chosen = {key: [choose(fits) for fits in grids[key]] for key in models}
+    values = {key: on_tests(chosen[key]) for key in models}
+    found = {key: means(values[key]) for key in models}
+
+    metric_head("mean of 5 folds", REPORTED)
     for key in models:
-        row(key, [means[key, m] for m in REPORTED])
+        metric_row(key, found[key], REPORTED)
     print("\npublished")
-    for method, numbers in published.items():
-        row(method, numbers)
+    for method, figures in published.items():
+        metric_row(method, figures, REPORTED)
     print("\nmeasured minus published")
     for key in models:
-        numbers = published.get(MODELS[key].published)
-        if numbers is not None:
-            differences = [
-                "-" if p is None else f"{means[key, m] - p:+.4f}"
-                for m, p in zip(REPORTED, numbers, strict=True)
-            ]
-            known = [
-                means[key, m] - p
-                for m, p in zip(REPORTED, numbers, strict=True)
-                if p is not None and m in ("ndcg@10", "map")
-            ]
-            verdict = "" if min(known) >= -TOLERANCE else f"  below by more than {TOLERANCE}"
+        figures = published.get(MODELS[key].published)
+        if figures is not None:
+            differences = {m: found[key][m] - figures[m] for m in REPORTED if m in figures}
+            cells = [f"{differences[m]:+.4f}" if m in differences else "-" for m in REPORTED]
+            below = min(differences[m] for m in ("ndcg@10", "map")) < -TOLERANCE
             label = f"{key} - {MODELS[key].published}"
-            print(f"{label:<44}" + " ".join(f"{d:>8}" for d in differences) + verdict)
+            verdict = f"  below by more than {TOLERANCE}" if below else ""
+            print(f"{label:<44}" + " ".join(f"{cell:>8}" for cell in cells) + verdict)
 
-    print(f"\nMinus {REFERENCE}: difference and paired t-test over the {n_queries} test queries")
+    print(f"\nMinus {REFERENCE}: difference and paired t-test over the test queries")
     for key in models:
         if key != REFERENCE and REFERENCE in models:
             cells = []
             for m in ("ndcg@1", "ndcg@10", "map"):
-                a, b = (np.concatenate(values[k, m]) for k in (key, REFERENCE))
-                p = ttest_rel(a, b).pvalue if (a != b).any() else 1.0
-                cells.append(f"{m.upper()} {(a - b).mean():+.4f} (p={p:.3f})")
-            print(f"{key:<27}" + "   ".join(cells))
+                pair = (np.concatenate(values[k][m]) for k in (key, REFERENCE))
+                difference, _, p = paired_test(*pair)
+                cells.append(f"{m.upper()} {difference:+.4f} (p={p:.3f})")
+            print(f"{key:<28}" + "   ".join(cells))
 
     print("\nNDCG@10 / MAP by fold")
     for key in models:
-        pairs = zip(values[key, "ndcg@10"], values[key, "map"], strict=True)
-        print(f"{key:<27}" + "  ".join(f"{a.mean():.4f} / {b.mean():.4f}" for a, b in pairs))
+        pairs = zip(values[key]["ndcg@10"], values[key]["map"], strict=True)
+        print(f"{key:<28}" + "  ".join(f"{a.mean():.4f} / {b.mean():.4f}" for a, b in pairs))
 
     print(
-        "\nChosen by validation MAP in each fold: parameters and rounds; mean MAP of training and"
+        "\nChosen by validation MAP in each fold: parameters and rounds; mean MAP of training and\n"
+        "validation; seconds of all fits of a fold, one thread; fits that did not converge"
     )
-    print("validation; seconds of all fits of a fold, one thread; fits that did not converge")
     for key in models:
         cells = " ".join(f"{describe(f):>14}" for f in chosen[key])
         train, validation = (
             np.mean([getattr(f, part) for f in chosen[key]]) for part in ("train", "validation")
         )
-        every = [f for i in range(5) for f in grids[key, i]]
+        every = [f for fits in grids[key] for f in fits]
         seconds, unconverged = sum(f.seconds for f in every) / 5, sum(f.unconverged for f in every)
-        title = f"{key:<27}{' '.join(MODELS[key].grid):<25}"
+        title = f"{key:<28}{' '.join(MODELS[key].grid):<25}"
         print(f"{title}{cells}  {train:.4f} {validation:.4f} {seconds:6.1f} {unconverged:>3}")
 
     print(
-        "\nNot by LETOR's rules, to see what is lost by choosing by the few queries of a fold: the"
+        "\nNot by LETOR's rules, to see what is lost by choosing by the few queries of a fold:\n"
+        "the setting of the highest mean validation MAP for all folds, and its NDCG@10 / MAP"
     )
-    print("setting of the highest mean validation MAP for all folds, and its NDCG@10 / MAP")
     for key in models:
-        settings = list(zip(*(grids[key, i] for i in range(5)), strict=True))
+        settings = list(zip(*grids[key], strict=True))
         if len(settings) > 1:
             best = max(settings, key=lambda fits: sum(f.validation for f in fits))
-            ndcg, ap = (np.mean([v.mean() for v in on_tests(best, m)]) for m in ("ndcg@10", "map"))
+            of_best = on_tests(best)
+            cell = " / ".join(f"{mean(of_best[m]):.4f}" for m in ("ndcg@10", "map"))
             params = "/".join(f"{value:g}" for value in best[0].params.values())
-            print(f"{key:<27}{' '.join(MODELS[key].grid):<25}{params:>12}  {ndcg:.4f} / {ap:.4f}")
+            print(f"{key:<28}{' '.join(MODELS[key].grid):<25}{params:>12}  {cell}")
 
     if name == "ohsumed" and REFERENCE in models:
         for m, target in RANKSVM_OHSUMED.items():
-            verdict = "met" if means[REFERENCE, m] >= target else "MISSED"
-            print(f"{REFERENCE}: {m.upper()} {means[REFERENCE, m]:.4f}, target {target}: {verdict}")
+            verdict = "met" if found[REFERENCE][m] >= target else "MISSED"
+            print(f"{REFERENCE}: {m.upper()} {found[REFERENCE][m]:.4f}, target {target}: {verdict}")
     print(f"{time.perf_counter() - start:.0f} s", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"))
+    parser = make_parser(__doc__, data="folder of the data sets", quick="two settings of each grid")
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
-    parser.add_argument("--quick", action="store_true", help="two settings of each grid")
     args = parser.parse_args()
-    if args.data is None:
-        parser.error("give --data or set SKLEARN_LTR_DATA")
-    print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, Python {sys.version.split()[0]}, "
-        f"{time.strftime('%d %b %Y')}"
-    )
+    require_data(parser, args)
+    print_head()
     for name in args.sets:
-        run(name, Path(args.data), args.models, args.quick)
+        run(name, args.data, args.models, args.quick)
 
 
 if __name__ == "__main__":

@@ -27,24 +27,18 @@ features are not uniform (Figure 3a and b). `--updates` recomputes the probabili
 tree, as line 4 of Algorithm 1 has it, and not once a round.
 """
 
-import argparse
-import os
-import platform
-import time
 from functools import partial
-from itertools import combinations, islice, product
-from pathlib import Path
+from itertools import combinations, product
 
 import numpy as np
-import scipy
 import sklearn
-from scipy.stats import ttest_rel
-from sklearn.utils import Bunch
+from _accuracy import best_round, fit_ranker, paired_test, query_values, scores_after
+from _data import fold_of, load_folds
+from _harness import make_parser, print_head, row
 
-import sklearn_ltr
 from sklearn_ltr import LambdaRank, McRank, RankNet, RegressionRanker
 from sklearn_ltr.binning import Binner
-from sklearn_ltr.datasets import load_letor_file, make_cubic_ranking
+from sklearn_ltr.datasets import make_cubic_ranking
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
@@ -124,23 +118,7 @@ def artificial(sizes, grades, seed):
     X, y, groups = make_cubic_ranking(
         n_queries=sum(sizes), grade_proportions=PROPORTIONS[grades], random_state=seed
     )
-    ends = np.cumsum(sizes)
-    fold = Bunch()
-    for name, size, end in zip(("train", "validation", "test"), sizes, ends, strict=True):
-        rows = (groups >= end - size) & (groups < end)
-        fold[name] = Bunch(X=X[rows], y=y[rows], groups=groups[rows])
-    return fold
-
-
-def mslr(data):
-    parts = {"train": "train", "validation": "vali", "test": "test"}
-    folder = Path(data, "mslr-web10k-sample")
-    return Bunch(
-        **{
-            name: load_letor_file(folder / f"{part}.txt.gz", n_features=136)
-            for name, part in parts.items()
-        }
-    )
+    return fold_of(X, y, groups, sizes)
 
 
 def fit(candidates, fold, args, **params):
@@ -151,16 +129,7 @@ def fit(candidates, fold, args, **params):
         if not isinstance(model, ScoreFunctionRanker):
             settings = settings_of_the_paper(args) | settings
         ranker = sklearn.clone(model).set_params(**settings)
-        start = time.perf_counter()
-        ranker.fit(
-            fold.train.X,
-            fold.train.y,
-            groups=fold.train.groups,
-            X_val=fold.validation.X,
-            y_val=fold.validation.y,
-            groups_val=fold.validation.groups,
-        )
-        fits.append((ranker, time.perf_counter() - start))
+        fits.append((ranker, fit_ranker(ranker, fold.train, fold.validation)))
         if len(candidates) > 1:
             show_candidate(*fits[-1], fold)
     return max(fits, key=lambda found: found[0].validation_score_.max())
@@ -195,22 +164,26 @@ def test_scores(ranker, fold):
     X = fold.test.X
     if isinstance(ranker, ScoreFunctionRanker):
         return dict.fromkeys(("chosen", "all"), ranker.predict(X))
-    best = next(islice(ranker.staged_predict(X), chosen(ranker) - 1, None))
-    return {"chosen": best, "all": ranker.predict(X)}
+    return {"chosen": scores_after(ranker, X, chosen(ranker)), "all": ranker.predict(X)}
 
 
 def chosen(ranker):
-    return int(np.argmax(ranker.validation_score_)) + 1  # the fewest rounds of equals
+    return best_round(ranker.validation_score_)
 
 
 def per_query(fold, scores, k=10):
     """NDCG@k in percent of each test query."""
-    values = METRICS[k](fold.test.y, scores, fold.test.groups, per_query=True).values
+    values = query_values(METRICS[k], fold.test, scores)
     return 100 * values[~np.isnan(values)]
 
 
 def mean_and_deviation(values):
     return f"{values.mean():.2f} ({values.std(ddof=1):.2f})"
+
+
+def difference_and_p(first, second, alternative="two-sided"):
+    difference, _, p = paired_test(first, second, alternative)
+    return f"{difference:+.2f}, p = {p:.2g}"
 
 
 def table_1(fold, args):
@@ -237,25 +210,25 @@ def table_1(fold, args):
     print("\nDifference of NDCG@10 in %, and p of the one-sided paired t-test over test queries")
     print(f"{'':<38}{'rounds chosen':>20}{f'{args.rounds} rounds':>20}{'published':>11}")
     for better, worse in combinations(args.models, 2):
-        row = f"{f'{better} > {worse}':<38}"
+        cells = []
         for key in ("chosen", "all"):
-            ours, theirs = (per_query(fold, scores[name][key]) for name in (better, worse))
-            p = ttest_rel(ours, theirs, alternative="greater").pvalue
-            row += f"{f'{(ours - theirs).mean():+.2f}, p = {p:.2g}':>20}"
+            pair = (per_query(fold, scores[name][key]) for name in (better, worse))
+            cells.append(difference_and_p(*pair, "greater"))
+        published = ""
         if {better, worse} <= PUBLISHED.keys():
-            row += f"{PUBLISHED[better][0] - PUBLISHED[worse][0]:+11.1f}"
-        print(row)
+            published = f"{PUBLISHED[better][0] - PUBLISHED[worse][0]:+11.1f}"
+        print(f"{f'{better} > {worse}':<38}{cells[0]:>20}{cells[1]:>20}{published}")
     return rankers, scores
 
 
 def figure_1(fold, scores):
     for key, title in (("chosen", "rounds chosen"), ("all", "all rounds")):
         print(f"\nNDCG@ in %, {title}: mean, and below it standard deviation over test queries")
-        print(f"{'':<18}" + "".join(f"{k:>7}" for k in CUT_OFFS))
+        row("", CUT_OFFS, 7, 18)
         for name in scores:
             values = [per_query(fold, scores[name][key], k) for k in CUT_OFFS]
-            print(f"{name:<18}" + "".join(f"{v.mean():7.2f}" for v in values))
-            print(f"{'':<18}" + "".join(f"{v.std(ddof=1):7.2f}" for v in values))
+            row(name, [f"{v.mean():.2f}" for v in values], 7, 18)
+            row("", [f"{v.std(ddof=1):.2f}" for v in values], 7, 18)
 
 
 def figure_3c(fold, rankers):
@@ -269,9 +242,10 @@ def figure_3c(fold, rankers):
         values = {}
         for key, T in (("relevance", ranker.levels_), ("gain", 2**ranker.levels_ - 1)):
             values[key] = [per_query(fold, probabilities @ T, k) for k in CUT_OFFS]
-        pairs = list(zip(values["relevance"], values["gain"], strict=True))
-        p = ttest_rel(*pairs[-1]).pvalue  # of two sides
-        print(f"{name:<18}" + "".join(f"{(a - b).mean():+7.2f}" for a, b in pairs) + f"{p:10.2g}")
+        pairs = zip(values["relevance"], values["gain"], strict=True)
+        tests = [paired_test(*pair) for pair in pairs]
+        cells = "".join(f"{difference:+7.2f}" for difference, *_ in tests)
+        print(f"{name:<18}{cells}{tests[-1][2]:10.2g}")
     print("(p of the two-sided paired t-test at 10)")
 
 
@@ -283,10 +257,9 @@ def updates(fold, rankers, scores, args):
     print(f"{'':<18}{'once':>15}{'in turn':>18}{'difference, two-sided p':>28}")
     for key in in_turn:
         once, turn = (per_query(fold, s[key]) for s in (scores["classification"], in_turn))
-        cell = f"{(turn - once).mean():+.2f}, p = {ttest_rel(turn, once).pvalue:.2g}"
         print(
             f"{f'rounds: {key}':<18}{mean_and_deviation(once):>15}{mean_and_deviation(turn):>18}"
-            f"{cell:>28}"
+            f"{difference_and_p(turn, once):>28}"
         )
     losses = rankers["classification"].train_loss_[-1], ranker.train_loss_[-1]
     print(f"training loss     {losses[0]:15.5f}{losses[1]:18.5f}")
@@ -336,9 +309,7 @@ def figure_3ab(title, fold, args):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__, data="for --bins", quick="small, to see that it runs")
     parser.add_argument(
         "--queries",
         type=int,
@@ -368,8 +339,6 @@ def main():
     )
     parser.add_argument("--bins", action="store_true", help="2^3 to 2^8 and 2^16 - 1 bins")
     parser.add_argument("--bins-rounds", type=int, default=100, help="rounds of --bins")
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"), help="for --bins")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs")
     args = parser.parse_args()
     if args.updates and "classification" not in args.models:
         parser.error("--updates is of classification: name it in --models")
@@ -377,10 +346,8 @@ def main():
         args.queries = [10_000, 5_000, 10_000]
     if args.quick:
         args.queries, args.rounds, args.bins_rounds = [60, 30, 60], 20, 3
+    print_head()
     print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, Python {platform.python_version()}, "
-        f"{time.strftime('%d %b %Y')}\n"
         "{}/{}/{} queries to train, validate and test, 50 documents each".format(*args.queries)
         + f"; {args.rounds} rounds, {args.leaves} leaves, at least {args.min_samples_leaf} rows in "
         f"each,\nlearning rate {args.learning_rate:g}, {args.max_bins} bins ({args.binning}), "
@@ -396,7 +363,7 @@ def main():
     if args.bins:
         figure_3ab("Artificial data", fold, args)
         if args.data:
-            figure_3ab("MSLR-WEB10K sample", mslr(args.data), args)
+            figure_3ab("MSLR-WEB10K sample", load_folds("mslr", args.data)[0], args)
 
 
 if __name__ == "__main__":

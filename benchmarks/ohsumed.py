@@ -4,10 +4,10 @@
 
     python benchmarks/ohsumed.py --data DIR [--sets ohsumed imat2009 mslr] [--quick]
 
-DIR (or the environment variable SKLEARN_LTR_DATA) holds the folders named in `SETS`. For each of
-five folds a model is fitted on three parts; the label's parameter, the learning rate and the number
-of rounds are those of the highest NDCG@5 on the fourth part; the fifth is scored once, with these.
-No choice looks at a test part.
+DIR (or the environment variable SKLEARN_LTR_DATA) holds `ohsumed-letor3-qln`, `imat2009-sample` and
+`mslr-web10k-sample`. For each of five folds a model is fitted on three parts; the label's
+parameter, the learning rate and the number of rounds are those of the highest NDCG@5 on the fourth
+part; the fifth is scored once, with these. No choice looks at a test part.
 
 Labels can only be compared at matched shrinkage. The paper's step sets squared distances to 1, so
 that labels below 1 shrink every step by about their mean square, a learning rate under another
@@ -15,27 +15,27 @@ name; "newton" does not. So every label gets the same learning rates, both steps
 shrinkage in effect is printed, and the last table holds the learning rate fixed.
 """
 
-import argparse
-import os
-import sys
 import time
 import warnings
-from itertools import islice, product
-from pathlib import Path
+from itertools import product
 
 import numpy as np
-import scipy
-import sklearn
-from joblib import Parallel, delayed
-from scipy.stats import ttest_rel
+from _accuracy import (
+    evaluate,
+    fit_all,
+    fit_by_validation,
+    least_squares,
+    mean,
+    means,
+    metric_head,
+    metric_row,
+    paired_test,
+)
+from _data import PUBLISHED, describe_tests, load_folds
+from _harness import make_parser, print_head, require_data, row
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GroupKFold
-from sklearn.utils import Bunch
 
-import sklearn_ltr
 from sklearn_ltr import MPBoost
-from sklearn_ltr.datasets import load_letor_file, load_letor_folds
 from sklearn_ltr.labels import directed_distance
 from sklearn_ltr.metrics import get_metric
 
@@ -60,58 +60,6 @@ MAX_BINS = 255
 CRITERION = "ndcg@5"
 REPORTED = [f"ndcg@{k}" for k in range(1, 11)] + ["map"]
 
-# LETOR 3.0's page of baselines; FRank's other cut-offs are not known.
-PUBLISHED = {
-    "RankBoost": [
-        0.4632, 0.4504, 0.4555, 0.4543, 0.4494, 0.4439, 0.4412, 0.4361, 0.4326, 0.4302, 0.4411
-    ],
-    "RankSVM": [
-        0.4958, 0.4331, 0.4207, 0.4240, 0.4164, 0.4159, 0.4133, 0.4072, 0.4124, 0.4140, 0.4334
-    ],
-    "ListNet": [
-        0.5326, 0.4810, 0.4732, 0.4561, 0.4432, 0.4400, 0.4409, 0.4460, 0.4459, 0.4410, 0.4457
-    ],
-    "AdaRank-MAP": [
-        0.5388, 0.4789, 0.4682, 0.4721, 0.4613, 0.4579, 0.4558, 0.4506, 0.4464, 0.4429, 0.4487
-    ],
-    "Regression": [
-        0.4456, 0.4532, 0.4426, 0.4368, 0.4278, 0.4216, 0.4217, 0.4187, 0.4136, 0.4110, 0.4220
-    ],
-    "FRank": [
-        None, None, 0.4812, None, 0.4588, None, None, None, None, 0.4433, 0.4439
-    ],
-}  # fmt: skip
-
-
-def ohsumed_folds(folder):
-    return list(load_letor_folds(folder / "ohsumed-letor3-qln"))
-
-
-def imat_folds(folder):
-    return five_folds([load_letor_file(folder / "imat2009-sample" / "learn-head.txt.gz")])
-
-
-def mslr_folds(folder):
-    names = ("train", "vali", "test")
-    files = [folder / "mslr-web10k-sample" / f"{name}.txt.gz" for name in names]
-    return five_folds([load_letor_file(file) for file in files])
-
-
-def five_folds(files):
-    """Five parts by query, rotated as in LETOR: three to train, one to validate, one to test."""
-    X, y, groups = (np.concatenate([f[key] for f in files]) for key in ("X", "y", "groups"))
-    splitter = GroupKFold(5, shuffle=True, random_state=0)
-    parts = [rows for _, rows in splitter.split(X, y, groups)]
-
-    def take(*numbers):
-        rows = np.concatenate([parts[i % 5] for i in numbers])
-        return Bunch(X=X[rows], y=y[rows], groups=groups[rows])
-
-    return [
-        Bunch(train=take(i, i + 1, i + 2), validation=take(i + 3), test=take(i + 4))
-        for i in range(5)
-    ]
-
 
 def letor_metric(name):
     return get_metric(name, like="letor3")
@@ -124,17 +72,18 @@ def paper_metric(name):
     return get_metric(name, discount="letor")
 
 
+# Name of the folds, what makes the metrics, most rounds, title.
 SETS = {
     "ohsumed": (
-        ohsumed_folds, letor_metric, PUBLISHED, 500,
+        "ohsumed", letor_metric, 500,
         "OHSUMED (LETOR 3.0, query-level normalised, LETOR's folds); like='letor3'",
     ),
     "imat2009": (
-        imat_folds, paper_metric, {}, 200,
+        "imat2009", paper_metric, 200,
         "Internet Mathematics 2009, a sample of 1,000 rows (the paper's Web-1 is the whole)",
     ),
     "mslr": (
-        mslr_folds, paper_metric, {}, 300,
+        "mslr-pooled", paper_metric, 300,
         "MSLR-WEB10K, a sample (in place of the paper's Web-2: English web search, five grades)",
     ),
 }  # fmt: skip
@@ -160,26 +109,17 @@ def fit_grid(fold, label, step, metric, n_estimators, learning_rates, quick):
             scoring=metric(CRITERION),
             **params,
         )
-        validation = fold.validation
         with warnings.catch_warnings():
             # Some settings of the grid overshoot with the paper's step; validation drops them.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            ranker.fit(
-                fold.train.X,
-                fold.train.y,
-                groups=fold.train.groups,
-                X_val=validation.X,
-                y_val=validation.y,
-                groups_val=validation.groups,
-            )
-        best = int(np.argmax(ranker.validation_score_))
+            n_rounds, scores, _ = fit_by_validation(ranker, fold)
         results.append(
             {
                 "params": params,
                 "learning_rate": learning_rate,
-                "rounds": best + 1,
-                "validation": ranker.validation_score_[best],
-                "scores": next(islice(ranker.staged_predict(fold.test.X), best, None)),
+                "rounds": n_rounds,
+                "validation": ranker.validation_score_[n_rounds - 1],
+                "scores": scores,
                 "shrinkage": learning_rate
                 * (mean_square(fold.train, distance, params) if step == "paper" else 1.0),
             }
@@ -206,51 +146,10 @@ def select(results, learning_rate=None):
     return max(results, key=lambda r: r["validation"])
 
 
-def evaluate(folds, scores, metric):
-    """Values of the reported metrics for the test queries of each fold.
-
-    Returns a list, one entry a fold, of arrays (n_metrics, n_queries); NaN where undefined, which
-    depends on the grades alone.
-    """
-    values = []
-    for fold, s in zip(folds, scores, strict=True):
-        y, groups = fold.test.y, fold.test.groups
-        values.append(
-            np.array([metric(name)(y, s, groups, per_query=True).values for name in REPORTED])
-        )
-    return values
-
-
-def means(values):
-    """Mean over folds of the mean over queries, as LETOR does it."""
-    return np.mean([np.nanmean(v, axis=1) for v in values], axis=0)
-
-
-def least_squares(folds):
-    return [
-        LinearRegression().fit(fold.train.X, fold.train.y).predict(fold.test.X) for fold in folds
-    ]
-
-
-def row(title, values, width=24):
-    cells = ("     -" if v is None or np.isnan(v) else f"{v:6.4f}" for v in values)
-    print(f"{title:<{width}}" + " ".join(cells))
-
-
-def head(title, width=24):
-    names = [str(k) for k in range(1, 11)] + ["MAP"]
-    print(f"{title:<{width}}" + " ".join(f"{name:>6}" for name in names))
-
-
 def compare(values, first, second, name):
     """Difference of two models in a metric over all test queries, and the paired t-test's p."""
-    i = REPORTED.index(name)
-    a, b = (np.concatenate([v[i] for v in values[key]]) for key in (first, second))
-    known = ~np.isnan(a)
-    a, b = a[known], b[known]
-    if np.array_equal(a, b):
-        return 0.0, 1.0
-    return (a - b).mean(), ttest_rel(a, b).pvalue
+    difference, _, p = paired_test(*(np.concatenate(values[k][name]) for k in (first, second)))
+    return difference, p
 
 
 def print_tests(title, values, baselines, names):
@@ -269,41 +168,40 @@ def print_tests(title, values, baselines, names):
 
 
 def run(name, folder, quick):
-    load, metric, published, n_estimators, title = SETS[name]
+    folds_name, metric, n_estimators, title = SETS[name]
     learning_rates = LEARNING_RATES[1::2] if quick else LEARNING_RATES
     n_estimators = 50 if quick else n_estimators
     start = time.perf_counter()
-    folds = load(folder)
-    tests = [fold.test for fold in folds]
-    n_rows = sum(len(t.y) for t in tests)
-    n_queries = sum(len(np.unique(t.groups)) for t in tests)
-    print(f"\n{'=' * 100}\n{title}")
-    print(f"{n_rows} rows, {tests[0].X.shape[1]} features, {n_queries} queries")
+    folds = load_folds(folds_name, folder)
+    metrics = {m: metric(m) for m in REPORTED}
+    print(f"\n{'=' * 100}\n{title}\n{describe_tests(folds)}")
     print(f"criterion {metric(CRITERION)}")
     print(f"max_bins={MAX_BINS}, rounds 1..{n_estimators}, learning rates {learning_rates}")
 
     keys = MODELS
-    tasks = [(i, key) for key in keys for i in range(5)]
-    done = Parallel(n_jobs=2)(
-        delayed(fit_grid)(folds[i], *key, metric, n_estimators, learning_rates, quick)
-        for i, key in tasks
-    )
-    results = dict(zip(tasks, done, strict=True))
-    chosen = {key: [select(results[i, key]) for i in range(5)] for key in keys}
-    values = {key: evaluate(folds, [c["scores"] for c in chosen[key]], metric) for key in keys}
 
-    head("\nNDCG@, mean of 5 folds")
+    def fit_model(fold, key):
+        return fit_grid(fold, *key, metric, n_estimators, learning_rates, quick)
+
+    results = fit_all(fit_model, keys, folds)
+    chosen = {key: [select(of_fold) for of_fold in results[key]] for key in keys}
+    values = {key: evaluate(folds, [c["scores"] for c in chosen[key]], metrics) for key in keys}
+
+    metric_head("mean of 5 folds", REPORTED)
     for key in keys:
-        row(" ".join(key), means(values[key]))
+        metric_row(" ".join(key), means(values[key]), REPORTED)
     if name == "ohsumed":
-        row("least squares, measured", means(evaluate(folds, least_squares(folds), metric)))
-    for method, published_row in published.items():
-        row(f"{method}, published", published_row)
+        measured = means(evaluate(folds, least_squares(folds), metrics))
+        metric_row("least squares, measured", measured, REPORTED)
+    for method, published in PUBLISHED.get(name, {}).items():
+        metric_row(f"{method}, published", published, REPORTED)
 
     for i in range(5):
-        head(f"\nfold {i + 1}")
+        metric_head(f"fold {i + 1}", REPORTED)
         for key in keys:
-            row(" ".join(key), np.nanmean(values[key][i], axis=1))
+            metric_row(
+                " ".join(key), {m: np.nanmean(values[key][m][i]) for m in REPORTED}, REPORTED
+            )
 
     print("\nChosen on validation: parameter, learning rate, rounds (shrinkage in effect)")
     for key in keys:
@@ -318,15 +216,12 @@ def run(name, folder, quick):
     names = ("ndcg@1", "ndcg@5", "ndcg@10", "map")
     labels = [key for key in keys if key[0] != "BINARY"]
     print_tests(
-        f"Minus BINARY: difference and paired t-test over the {n_queries} test queries",
+        "Minus BINARY: difference and paired t-test over the test queries",
         values, dict.fromkeys(labels, MODELS[0]), names,
     )  # fmt: skip
 
     def best(metric_name):
-        pooled = {
-            key: np.nanmean(np.concatenate([v[REPORTED.index(metric_name)] for v in values[key]]))
-            for key in keys
-        }
+        pooled = {key: np.nanmean(np.concatenate(values[key][metric_name])) for key in keys}
         return max(pooled, key=pooled.get)
 
     print_tests(
@@ -335,19 +230,21 @@ def run(name, folder, quick):
     )  # fmt: skip
     print("\nMean of NDCG@1..10, minus that of BINARY")
     for key in labels:
-        difference = (means(values[key]) - means(values[MODELS[0]]))[:10].mean()
+        ours, theirs = means(values[key]), means(values[MODELS[0]])
+        difference = np.mean([ours[m] - theirs[m] for m in REPORTED if m != "map"])
         print(f"{' '.join(key):<18}{difference:+9.4f}")
 
     print("\nLearning rate held fixed (parameter and rounds by validation): mean NDCG@5 / NDCG@10")
-    print(f"{'':<18}" + "".join(f"{rate:>18g}" for rate in learning_rates))
+    row("", [f"{rate:g}" for rate in learning_rates], 18, 18)
     for key in keys:
         cells = []
         for rate in learning_rates:
-            scores = [select(results[i, key], rate)["scores"] for i in range(5)]
-            mean = means(evaluate(folds, scores, metric))
-            cells.append(f"{mean[4]:.4f} / {mean[9]:.4f}".rjust(18))
-        print(f"{' '.join(key):<18}" + "".join(cells))
-    print(f"\n{sum(map(len, done))} fits, {time.perf_counter() - start:.0f} s", flush=True)
+            scores = [select(of_fold, rate)["scores"] for of_fold in results[key]]
+            found = evaluate(folds, scores, {m: metrics[m] for m in ("ndcg@5", "ndcg@10")})
+            cells.append(" / ".join(f"{mean(v):.4f}" for v in found.values()))
+        row(" ".join(key), cells, 18, 18)
+    n_fits = sum(len(of_fold) for of_folds in results.values() for of_fold in of_folds)
+    print(f"\n{n_fits} fits, {time.perf_counter() - start:.0f} s", flush=True)
 
 
 def print_matched():
@@ -370,23 +267,17 @@ def print_matched():
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = make_parser(
+        __doc__, data="folder of the data sets", quick="a small grid, to see that it runs"
     )
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"))
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
-    parser.add_argument("--quick", action="store_true", help="a small grid, to see that it runs")
     args = parser.parse_args()
-    if args.data is None:
-        parser.error("give --data or set SKLEARN_LTR_DATA")
-    print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, Python {sys.version.split()[0]}, "
-        f"{time.strftime('%d %b %Y')}\n"
-    )
+    require_data(parser, args)
+    print_head()
+    print()
     print_matched()
     for name in args.sets:
-        run(name, Path(args.data), args.quick)
+        run(name, args.data, args.quick)
 
 
 if __name__ == "__main__":

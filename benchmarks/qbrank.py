@@ -31,29 +31,27 @@ the validation queries. Each query counts the same.
 Tests are paired, over the test queries of all folds, and two-sided.
 """
 
-import argparse
-import os
-import platform
-import time
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-import scipy
-import sklearn
-from scipy.stats import ttest_rel
+from _accuracy import best_round, fit_ranker, paired_test, query_values, standard_error
+from _data import (
+    describe_tests,
+    fold_of,
+    join,
+    load_folds,
+    n_queries,
+    read_files,
+    signed_log,
+    take,
+)
+from _harness import make_parser, print_head, row, timed
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import Bunch
 
-import sklearn_ltr
 from sklearn_ltr import QBRank, RankSVM, RegressionRanker
-from sklearn_ltr.datasets import (
-    load_letor_file,
-    load_letor_folds,
-    make_cubic_ranking,
-    make_ranking,
-)
+from sklearn_ltr.datasets import make_cubic_ranking, make_ranking
 from sklearn_ltr.metrics import get_metric, kendall_tau_distance, pair_precision_score
 
 SHARES = np.arange(1, 11) / 10
@@ -73,70 +71,42 @@ COSTS = 10.0 ** np.arange(-2, 5)  # of RankSVM
 # --- data ----------------------------------------------------------------------------------------
 
 
-def take(part, queries):
-    rows = np.isin(part.groups, queries)
-    return Bunch(X=part.X[rows], y=part.y[rows], groups=part.groups[rows])
-
-
-def join(*parts):
-    return Bunch(**{key: np.concatenate([p[key] for p in parts]) for key in ("X", "y", "groups")})
+def queries_of(part, queries):
+    return take(part, np.isin(part.groups, queries))
 
 
 def by_query(part, seed=0):
     """Five folds of train, validation and test, three parts to one to one."""
     fifths = np.array_split(np.random.default_rng(seed).permutation(np.unique(part.groups)), 5)
     for i in range(5):
-        names = ("train", "train", "train", "validation", "test")
-        queries = {name: [] for name in names}
-        for k, name in enumerate(names):
-            queries[name].extend(fifths[(i + k) % 5])
-        yield Bunch(**{name: take(part, queries[name]) for name in queries})
-
-
-def webtrack(args):
-    return list(load_letor_folds(Path(args.data, "webtrack-clueweb09"), parts="T{}"))
-
-
-def mslr10k_rows(args):
-    folder = Path(args.data, "mslr-web10k-sample")
-    parts = ("train", "vali", "test")
-    return join(*(load_letor_file(folder / f"{p}.txt.gz", n_features=136) for p in parts))
+        turn = fifths[i:] + fifths[:i]
+        queries = {"train": np.concatenate(turn[:3]), "validation": turn[3], "test": turn[4]}
+        yield Bunch(**{name: queries_of(part, queries[name]) for name in queries})
 
 
 def mslr10k(args):
-    return list(by_query(mslr10k_rows(args)))
+    return list(by_query(join(read_files("mslr10k", args.data))))
 
 
 def mslr(args):
     """Both samples; queries that are in both count once."""
-    first = mslr10k_rows(args)
-    folder = Path(args.data, "mslr-web30k-sample")
-    second = join(
-        *(load_letor_file(folder / f"{p}.txt.gz", n_features=136) for p in ("vali", "test"))
-    )
-    return list(by_query(join(first, take(second, np.setdiff1d(second.groups, first.groups)))))
-
-
-def split(X, y, groups, sizes):
-    starts = np.cumsum([0, *sizes])
-    names = ("train", "validation", "test")
-    part = Bunch(X=X, y=y, groups=groups)
-    ranges = [np.arange(*ends) for ends in pairwise(starts)]
-    return [Bunch(**{n: take(part, r) for n, r in zip(names, ranges, strict=True)})]
+    first, second = (join(read_files(name, args.data)) for name in ("mslr10k", "mslr30k"))
+    new = queries_of(second, np.setdiff1d(second.groups, first.groups))
+    return list(by_query(join([first, new])))
 
 
 def synthetic(args):
-    sizes = args.queries
-    return split(*make_ranking(sum(sizes), (10, 50), 50, random_state=0), sizes)
+    n = sum(args.queries)
+    return [fold_of(*make_ranking(n, (10, 50), 50, random_state=0), args.queries)]
 
 
 def cubic(args):
-    sizes = args.queries
-    return split(*make_cubic_ranking(sum(sizes), 30, random_state=0), sizes)
+    n = sum(args.queries)
+    return [fold_of(*make_cubic_ranking(n, 30, random_state=0), args.queries)]
 
 
 SETS = {
-    "webtrack": webtrack,
+    "webtrack": lambda args: load_folds("webtrack", args.data),
     "mslr": mslr,
     "mslr10k": mslr10k,
     "synthetic": synthetic,
@@ -154,9 +124,7 @@ def single_grades(train, share, seed):
         rows = np.flatnonzero(train.groups == query)
         grade = rng.choice(np.unique(train.y[rows]))
         kept.append(rng.permutation(rows[train.y[rows] == grade])[:10])
-    rows = np.concatenate(kept)
-    L1 = Bunch(X=train.X[rows], y=train.y[rows], groups=train.groups[rows])
-    return L1, take(train, queries[n:])
+    return take(train, np.concatenate(kept)), queries_of(train, queries[n:])
 
 
 def offsets_of(groups):
@@ -179,13 +147,13 @@ def all_preferences(part):
 def pair_precision(part, scores):
     """Precision at 10 %, 20 %, ... of all pairs together, and at 100 % of each query with pairs."""
     pooled = pair_precision_score(part.y, scores, part.groups, share=SHARES)
-    per_query = 1 - kendall_tau_distance(part.y, scores, part.groups, per_query=True).values
-    return pooled, per_query[~np.isnan(per_query)]
+    right = 1 - query_values(kendall_tau_distance, part, scores)
+    return pooled, right[~np.isnan(right)]
 
 
 def dcg(part, scores, gain="exponential"):
     """DCG-5 of each query."""
-    return DCG[gain](part.y, scores, part.groups, per_query=True).values
+    return query_values(DCG[gain], part, scores)
 
 
 # --- fits ----------------------------------------------------------------------------------------
@@ -199,21 +167,11 @@ def boosted(model, train, fold, args, **fit_params):
         max_leaf_nodes=args.leaves,
         scoring=DCG["exponential"],
     )
-    start = time.perf_counter()
-    model.fit(
-        train.X,
-        train.y,
-        groups=train.groups,
-        X_val=fold.validation.X,
-        y_val=fold.validation.y,
-        groups_val=fold.validation.groups,
-        **fit_params,
-    )
-    seconds = time.perf_counter() - start
+    seconds = fit_ranker(model, train, fold.validation, **fit_params)
     stages = list(model.staged_predict(fold.test.X))
     stages += stages[-1:] * (args.rounds - len(stages))
-    chosen = int(np.argmax(model.validation_score_))
-    return Bunch(scores=stages[chosen], rounds=chosen + 1, stages=stages, seconds=seconds)
+    chosen = best_round(model.validation_score_)
+    return Bunch(scores=stages[chosen - 1], rounds=chosen, stages=stages, seconds=seconds)
 
 
 def gbt(train, fold, args):
@@ -226,17 +184,13 @@ def qbrank(train, fold, args, **params):
 
 def qbrank_of_preferences(L2, labelled, fold, args, **params):
     """Pairs of L2, labels of other rows."""
-    train = join(L2, labelled)
+    train = join([L2, labelled])
     train.y[: len(L2.y)] = np.nan
     return boosted(QBRank(**params), train, fold, args, preferences=all_preferences(L2))
 
 
-def signed_log(X):
-    return np.sign(X) * np.log1p(np.abs(X))
-
-
-def rank_svm(train, fold, args):
-    start = time.perf_counter()
+def best_svm(train, fold):
+    """Scores of the test rows."""
     best = -np.inf
     for cost in COSTS:
         svm = make_pipeline(FunctionTransformer(signed_log), StandardScaler(), RankSVM(cost))
@@ -244,7 +198,11 @@ def rank_svm(train, fold, args):
         value = dcg(fold.validation, svm.predict(fold.validation.X)).mean()
         if value > best:
             best, scores = value, svm.predict(fold.test.X)
-    seconds = time.perf_counter() - start
+    return scores
+
+
+def rank_svm(train, fold, args):
+    (seconds, _), scores = timed(best_svm, train, fold)
     return Bunch(scores=scores, rounds="-", stages=[scores] * args.rounds, seconds=seconds)
 
 
@@ -259,7 +217,7 @@ TABLE_1 = {
 FIGURE_1 = {
     "GBT L1": lambda L1, L2, *a: gbt(L1, *a),
     "GBT L2": lambda L1, L2, *a: gbt(L2, *a),
-    "GBT L1 + L2": lambda L1, L2, *a: gbt(join(L1, L2), *a),
+    "GBT L1 + L2": lambda L1, L2, *a: gbt(join([L1, L2]), *a),
     "RankSVM P2": lambda L1, L2, *a: rank_svm(L2, *a),
     "QBRank P2": lambda L1, L2, *a: qbrank(L2, *a, pair_weight=1.0),
     "QBRank P2, margin 1": lambda L1, L2, *a: qbrank(L2, *a, pair_weight=1.0, margin=1.0),
@@ -268,7 +226,7 @@ FIGURE_1 = {
     ),
     "QBRank P2 + L1": lambda L1, L2, *a: qbrank_of_preferences(L2, L1, *a),
     "QBRank P2 + L1, paper": lambda L1, L2, *a: qbrank_of_preferences(L2, L1, *a, target="paper"),
-    "QBRank P2 + L1 + L2": lambda L1, L2, *a: qbrank(join(L1, L2), *a),
+    "QBRank P2 + L1 + L2": lambda L1, L2, *a: qbrank(join([L1, L2]), *a),
 }
 
 # What the paper's Figure 1 and its text say: the first is better.
@@ -292,15 +250,13 @@ TIES = (0.1, 1.0)
 
 
 def mean_and_error(values):
-    return f"{values.mean():.3f} ± {values.std(ddof=1) / len(values) ** 0.5:.3f}"
+    return f"{values.mean():.3f} ± {standard_error(values):.3f}"
 
 
 def test_of(better, worse):
     """Difference of the means, and p of the paired t-test."""
-    difference = better - worse
-    if not difference.any():
-        return "+0.0000"
-    return f"{difference.mean():+.4f}, p = {ttest_rel(better, worse).pvalue:.2g}"
+    difference, _, p = paired_test(better, worse)
+    return f"{difference:+.4f}, p = {p:.2g}"
 
 
 def run_all(fits, folds):
@@ -343,11 +299,12 @@ def print_dcg(results, title):
 
 
 def print_tests(results, pairs):
-    print(f"\n{'':<52}{'DCG-5, 2^l - 1':>24}{'pairs right':>24}")
+    print()
+    row("", ["DCG-5, 2^l - 1", "pairs right"], 24, 52)
     for better, worse in pairs:
         a, b = results[better], results[worse]
         cells = test_of(a.exponential, b.exponential), test_of(a.per_query, b.per_query)
-        print(f"{f'{better} > {worse}':<52}" + "".join(f"{cell:>24}" for cell in cells))
+        row(f"{better} > {worse}", cells, 24, 52)
 
 
 def table_1(folds, args):
@@ -356,11 +313,11 @@ def table_1(folds, args):
     }
     results = run_all(fits, folds)
     print("\nTable 1: precision at K % of the test pairs, mean of the folds")
-    print(f"{'':<30}" + "".join(f"{f'{share:.0%}':>8}" for share in SHARES))
+    row("", [f"{share:.0%}" for share in SHARES], 8, 30)
     for name, result in results.items():
-        print(f"{name:<30}" + "".join(f"{value:8.4f}" for value in result.pooled))
-    for name, row in PUBLISHED.items():
-        print(f"{name + ', published':<30}" + "".join(f"{value:8.4f}" for value in row))
+        row(name, [f"{value:.4f}" for value in result.pooled], 8, 30)
+    for name, values in PUBLISHED.items():
+        row(f"{name}, published", [f"{value:.4f}" for value in values], 8, 30)
     print_dcg(results, "Table 1's contenders")
     others = [name for name in results if name != "QBRank P2"]
     print_tests(results, [("QBRank P2", name) for name in others])
@@ -381,24 +338,20 @@ def figure_1(folds, args):
     print()
     for i, name in enumerate(("L1", "L2")):
         rows = np.mean([len(p[i].y) for p in parts])
-        queries = np.mean([len(np.unique(p[i].groups)) for p in parts])
+        queries = np.mean([n_queries(p[i]) for p in parts])
         print(f"Figure 1: {name} has {queries:.0f} queries and {rows:.0f} rows a fold")
     print_dcg(results, "Figure 1")
     shown = [k for k in SHOWN_ROUNDS if k <= args.rounds]
     print("\nFigure 1: DCG-5 (2^l - 1) of the test queries after so many rounds")
-    print(f"{'':<30}" + "".join(f"{k:>8}" for k in shown))
+    row("", shown, 8, 30)
     curves = {}
     for name, result in results.items():
+        by_fold = list(zip(folds, result.fits, strict=True))
         curves[name] = [
-            np.concatenate(
-                [
-                    dcg(f.test, d.stages[k], "exponential")
-                    for f, d in zip(folds, result.fits, strict=True)
-                ]
-            ).mean()
+            np.concatenate([dcg(fold.test, fit.stages[k]) for fold, fit in by_fold]).mean()
             for k in range(args.rounds)
         ]
-        print(f"{name:<30}" + "".join(f"{curves[name][k - 1]:8.3f}" for k in shown))
+        row(name, [f"{curves[name][k - 1]:.3f}" for k in shown], 8, 30)
     print_tests(results, CLAIMS)
     return curves
 
@@ -450,10 +403,9 @@ def plot(curves, file):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = make_parser(
+        __doc__, data="folder of the real sets", quick="small, to see that it runs"
     )
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"))
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument(
         "--queries",
@@ -470,26 +422,19 @@ def main():
     parser.add_argument("--targets", action="store_true", help="compare targets, w and tie_weight")
     parser.add_argument("--no-figures", action="store_true", help="only what --targets measures")
     parser.add_argument("--plot", metavar="FILE", help="write Figure 1 here")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs")
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.queries = 10, [60, 30, 60]
     if args.data is None:
         args.sets = [name for name in args.sets if name in ("synthetic", "cubic")]
-    print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, Python {platform.python_version()}, "
-        f"{time.strftime('%d %b %Y')}\nup to {args.rounds} rounds, {args.leaves} leaves, learning "
-        f"rate {args.learning_rate:g}"
-    )
+    print_head()
+    print(f"up to {args.rounds} rounds, {args.leaves} leaves, learning rate {args.learning_rate:g}")
     curves = {}
     for name in args.sets:
         folds = SETS[name](args)
-        rows = [sum(len(fold[part].y) for fold in folds) for part in ("train", "test")]
-        queries = sum(len(np.unique(fold.test.groups)) for fold in folds)
+        rows = sum(len(fold.train.y) for fold in folds) // len(folds)
         print(
-            f"\n=== {name}: {len(folds)} folds, {rows[0] // len(folds)} training rows each, "
-            f"{queries} test queries, {rows[1]} test rows, {folds[0].test.X.shape[1]} features",
+            f"\n=== {name}: {len(folds)} folds, {rows} training rows each, {describe_tests(folds)}",
             flush=True,
         )
         if not args.no_figures:

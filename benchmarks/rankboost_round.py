@@ -13,19 +13,16 @@ the exact step the weight of the pairs that each threshold separates, from a dif
 A round is the mean over the rounds after the first, so that set-up, which is binning and presorting
 here and the listing of pairs there, is left out on both sides. Targets are about wall time; on a
 machine that others use, look at the CPU time of one thread.
+
+Needs scikit-learn 1.9, whose callbacks tell when a round ends.
 """
 
-import argparse
-import platform
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
-import sklearn
-from stump_round import Stopwatch, Timed, make_data
+from _data import make_data
+from _harness import Stopwatch, make_parser, print_head, spread, time_rounds, times
 
-import sklearn_ltr
 from sklearn_ltr import RankBoost
 from sklearn_ltr.binning import Binner
 from sklearn_ltr.rankers.rankboost import STEPS
@@ -35,14 +32,9 @@ RANKLIB_NS = 130.0  # quoted, at 10 thresholds
 TARGETS = {"approximate": 30, "exact": 10}
 
 
-class TimedRankBoost(Timed, RankBoost):
-    pass
-
-
 def fit_ours(data, step, n_rounds, n_threads):
-    X, y, groups = data
-    ranker = TimedRankBoost(n_rounds, step=step, max_bins=MAX_BINS, n_jobs=n_threads)
-    return ranker.fit(X, y, groups=groups)
+    ranker = RankBoost(n_rounds, step=step, max_bins=MAX_BINS, n_jobs=n_threads)
+    return time_rounds(ranker, *data), ranker
 
 
 def list_pairs(y, groups):
@@ -129,15 +121,15 @@ def rounds_table(args):
         )
         for n_threads in args.threads:
             runs = [fit_ours(data, step, args.rounds, n_threads) for _ in range(args.repeats)]
-            found = runs[0].train_loss_[: len(losses)]
+            found = runs[0][1].train_loss_[: len(losses)]
             if not np.allclose(found, losses, rtol=1e-6):
                 raise AssertionError(f"other models: losses {found} and {losses}")
-            wall, cpu = np.array([nanoseconds(run.watch, X) for run in runs]).T
+            wall, cpu = np.array([nanoseconds(watch, X) for watch, _ in runs]).T
             ratio = RANKLIB_NS / np.median(wall)
             target = f">= {TARGETS[step]}"
             print(
                 f"{f'{step}, RankBoost, {n_threads} thread(s)':<34}{np.median(wall):9.2f}"
-                f"{f'{wall.min():.2f}-{wall.max():.2f}':>16}{np.median(cpu):9.2f}"
+                f"{spread(wall):>16}{np.median(cpu):9.2f}"
                 f"{slow[0] / np.median(wall):9.0f}x{ratio:11.1f}x{target:>9}"
                 f"  {'met' if ratio >= TARGETS[step] else 'MISSED'}",
                 flush=True,
@@ -155,14 +147,11 @@ def growth_table(args):
         data = make_data(n_rows, args.features)
         now = []
         for step in STEPS:
-            runs = [fit_ours(data, step, 20, n_threads).watch.round() for _ in range(3)]
+            runs = [fit_ours(data, step, 20, n_threads)[0].round() for _ in range(3)]
             now.extend(1e3 * np.min(runs, axis=0))
         now = np.array(now)
-        ratios = [""] * len(now) if before is None else [f"{r:.1f}" for r in now / before]
-        print(
-            f"{n_rows:>9}" + "".join(f"{v:22.2f}{r:>7}" for v, r in zip(now, ratios, strict=True)),
-            flush=True,
-        )
+        cells = zip(now, times(now, before), strict=True)
+        print(f"{n_rows:>9}" + "".join(f"{v:22.2f}{r:>7}" for v, r in cells), flush=True)
         before = now
 
 
@@ -176,9 +165,7 @@ def find_ranklib():
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=100_000, help="in queries of 100")
     parser.add_argument("--features", type=int, default=136)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
@@ -188,11 +175,7 @@ def main():
     parser.add_argument("--no-rounds", action="store_true", help="only what is asked for besides")
     parser.add_argument("--growth", action="store_true", help="also 10^4 to 10^6 rows")
     args = parser.parse_args()
-    print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, Python {sys.version.split()[0]}, {platform.machine()}, "
-        f"{time.strftime('%d %b %Y')}"
-    )
+    print_head()
     jar = find_ranklib()
     print(
         "RankLib: no jar in ~/.m2 or /usr/share/java: not run"

@@ -17,27 +17,21 @@ grades at random, so grades are continuous. Objectives are printed, so that one 
 shows.
 """
 
-import argparse
-import platform
-import time
 import tracemalloc
 import warnings
 
 import numpy as np
-import scipy
-import sklearn
+from _harness import make_parser, print_head, row, timed
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-import sklearn_ltr
 from sklearn_ltr import RankSVM
 from sklearn_ltr.losses import SquaredHinge
 
 try:
-    import sksurv
     from sksurv.svm import FastSurvivalSVM
 except ImportError:
-    sksurv = None
+    FastSurvivalSVM = None
 
 GRADES = {"2 grades": 2, "5 grades": 5, "continuous": None}
 TARGET = 60.0
@@ -56,7 +50,7 @@ def growth(args, loss):
     print(
         f"\n{loss}, C = 1, {args.features} features, n_jobs={args.jobs}: seconds of a fit (steps)"
     )
-    print(f"{'':<26}" + "".join(f"{n:>18,}" for n in args.rows) + f"{'memory / X':>14}")
+    row("", [*(f"{n:,}" for n in args.rows), "memory / X"], 18, 26)
     most = 0.0
     for length in ("one query", "queries of 100"):
         for name, n_grades in GRADES.items():
@@ -65,9 +59,7 @@ def growth(args, loss):
                 X, y = make(n, args.features, n_grades)
                 groups = np.zeros(n, int) if length == "one query" else np.arange(n) // 100
                 ranker = RankSVM(loss=loss, n_jobs=args.jobs)
-                start = time.perf_counter()
-                ranker.fit(X, y, groups)
-                seconds = time.perf_counter() - start
+                seconds = timed(ranker.fit, X, y, groups)[0][0]
                 cells.append(f"{seconds:.2f} ({ranker.n_iter_})")
                 most = max(most, seconds)
                 if n == args.rows[0]:
@@ -75,8 +67,7 @@ def growth(args, loss):
                     ranker.fit(X, y, groups)
                     memory = tracemalloc.get_traced_memory()[1] / X.nbytes
                     tracemalloc.stop()
-            row = "".join(f"{cell:>18}" for cell in cells)
-            print(f"{length + ', ' + name:<26}{row}{memory:>14.1f}", flush=True)
+            row(f"{length}, {name}", [*cells, f"{memory:.1f}"], 18, 26)
     print(f"slowest {most:.1f} s; target of {TARGET:.0f} s {'met' if most <= TARGET else 'MISSED'}")
 
 
@@ -111,7 +102,7 @@ def survival_svm(X, y, C):
 
 def others(args):
     contenders = {"RankSVM": rank_svm, "LinearSVC, all pairs": linear_svc}
-    if sksurv is not None:
+    if FastSurvivalSVM is not None:
         contenders["FastSurvivalSVM"] = survival_svm
     print(f"\nSquared hinge, one query, {args.features} features, 1 thread: seconds, objective")
     for n in args.other_rows:
@@ -122,34 +113,23 @@ def others(args):
                 if fit is linear_svc and n_pairs(y) * X.shape[1] > args.most_numbers:
                     cells.append(f"{name}: too many pairs")
                     continue
-                start = time.perf_counter()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", ConvergenceWarning)
-                    w = fit(X, y, C)
-                seconds = time.perf_counter() - start
+                with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+                    (seconds, _), w = timed(fit, X, y, C)
                 cells.append(f"{name}: {seconds:.3f} s, {objective(X, y, w, C):.7g}")
             print(f"{n:>7,} rows, C = {C:g}: " + "; ".join(cells), flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__, quick="small, to see that it runs")
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--other-rows", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--most-numbers", type=int, default=3 * 10**7, help="of listed differences")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs")
     args = parser.parse_args()
     if args.quick:
         args.rows, args.other_rows = [1000, 10_000], [300]
-    print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, "
-        f"scikit-survival {'-' if sksurv is None else sksurv.__version__}, "
-        f"Python {platform.python_version()}, {time.strftime('%d %b %Y')}"
-    )
+    print_head("scikit-survival")
     for loss in ("squared_hinge", "hinge"):
         growth(args, loss)
     others(args)

@@ -19,27 +19,25 @@ The rankers, their grids and what they have in common are in `_peers.py`; how th
 is written on the page itself.
 """
 
-import argparse
 import json
 import os
 import platform
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from _accuracy import best_round
+from _data import FOLDS, dense_data, five_folds
+from _harness import in_child, installed, machine, make_parser, measure, require_data, save
 from _peers import CONTENDERS, criterion
 from _report_page import COMMENT, Results, is_ours, page
 from joblib import Parallel, delayed, parallel_config
-from lambdamart import SETS as LAMBDAMART_SETS
-from lambdamart import pooled
 from sklearn.utils import Bunch
-from trees import clock, dense_data, installed, load, memory, save
 
-from sklearn_ltr.datasets import load_letor_file, make_cubic_ranking, make_ranking
+from sklearn_ltr.datasets import make_cubic_ranking, make_ranking
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks" / "report.md"
@@ -49,35 +47,25 @@ ROUNDS = 100
 # Data -------------------------------------------------------------------------------------------
 
 
-def mslr30k_parts(data):
-    return [
-        load_letor_file(data / "mslr-web30k-sample" / f"{part}.txt.gz", n_features=136)
-        for part in ("vali", "test")
-    ]
-
-
-def generated(make, **params):
-    def parts(data):
-        X, y, groups = make(random_state=0, **params)
-        return [Bunch(X=X, y=y, groups=groups)]
-
-    return pooled(parts)
+def generated(make, params, data):
+    X, y, groups = make(random_state=0, **params)
+    return five_folds(Bunch(X=X, y=y, groups=groups))
 
 
 # Title, and what makes the folds.
 SETS = {
-    "mq2008": LAMBDAMART_SETS["mq2008"],
-    "ohsumed": LAMBDAMART_SETS["ohsumed"],
-    "webtrack": LAMBDAMART_SETS["webtrack"],
-    "mslr10k": LAMBDAMART_SETS["mslr-pooled"],
-    "mslr30k": ("MSLR-WEB30K sample, pooled, five folds by query", pooled(mslr30k_parts)),
+    "mq2008": FOLDS["mq2008"],
+    "ohsumed": FOLDS["ohsumed"],
+    "webtrack": FOLDS["webtrack"],
+    "mslr10k": FOLDS["mslr-pooled"],
+    "mslr30k": FOLDS["mslr30k"],
     "synthetic": (
         "`make_ranking`, five folds by query",
-        generated(make_ranking, n_queries=300, n_docs=(10, 50), n_features=50),
+        partial(generated, make_ranking, {"n_queries": 300, "n_docs": (10, 50), "n_features": 50}),
     ),
     "cubic": (
         "`make_cubic_ranking`, five folds by query",
-        generated(make_cubic_ranking, n_queries=300, n_docs=30),
+        partial(generated, make_cubic_ranking, {"n_queries": 300, "n_docs": 30}),
     ),
 }
 
@@ -132,7 +120,7 @@ def fit_grid(fold, name, what, path):
         warnings.simplefilter("always")
         for setting in what["settings"]:
             fitted = contender.fit(fold.train, setting, what["rounds"], fold.validation)
-            rounds = int(np.argmax(fitted.curve)) + 1  # the fewest of equals
+            rounds = best_round(fitted.curve)
             value = fitted.curve[rounds - 1]
             staged = len(fitted.curve) > 1
             fits.append(
@@ -148,7 +136,7 @@ def fit_grid(fold, name, what, path):
         "scores": np.asarray(scores, dtype=float).tolist(),
         "seconds": time.perf_counter() - start,
         "warnings": sorted({str(w.message) for w in caught}),
-        "machine": machine(),
+        "machine": where(),
         "date": time.strftime("%Y-%m-%d"),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -226,37 +214,21 @@ PROBLEMS = {
 
 
 def run_child(settings):
-    """Fit and predict with one ranker; prints a JSON object."""
-    train, test = (
-        Bunch(**dict(zip(("X", "y", "groups"), load(settings["folder"], part), strict=True)))
-        for part in ("train", "test")
-    )
-    fit = CONTENDERS[settings["ranker"]].fit
-    before, start = memory()[0], clock()
-    fitted = fit(train, settings["setting"], settings["rounds"])
-    wall, cpu = clock() - start
-    out = {"fit": wall, "cpu": cpu, "added": memory()[1] - before}
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        scores = fitted.scores(test)
-        times.append(time.perf_counter() - start)
-    print(json.dumps(out | {"predict": min(times), "ndcg": criterion(test, scores)}))
+    """Fit and predict with one ranker."""
+    contender = CONTENDERS[settings["ranker"]]
+
+    def fit(X, y, groups):
+        train = Bunch(X=X, y=y, groups=groups)
+        fitted = contender.fit(train, settings["setting"], settings["rounds"])
+        return lambda X, groups: fitted.scores(Bunch(X=X, groups=groups))
+
+    return measure(fit, settings["folder"])
 
 
-def measure(folder, ranker, setting, args):
+def fit_in_child(folder, ranker, setting, args):
     settings = {"folder": folder, "ranker": ranker, "setting": setting, "rounds": args.rounds}
     one_thread = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-    done = subprocess.run(
-        [sys.executable, __file__, "--child", json.dumps(settings)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | one_thread,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{ranker} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return in_child(run_child, settings, **one_thread)
 
 
 def speed(args):
@@ -268,7 +240,7 @@ def speed(args):
         for problem, names in PROBLEMS.items():
             for _ in range(args.repeats):
                 for name, setting in names.items():
-                    runs[problem][name].append(measure(folder, name, setting, args))
+                    runs[problem][name].append(fit_in_child(folder, name, setting, args))
                     last = runs[problem][name][-1]
                     print(f"{name:<32}" + " ".join(f"{k} {v:.3f}" for k, v in last.items()))
     args.cache.mkdir(parents=True, exist_ok=True)
@@ -279,17 +251,15 @@ def speed(args):
         "rounds": args.rounds,
         "repeats": args.repeats,
         "libraries": sorted({library_of(name) for names in PROBLEMS.values() for name in names}),
-        "machine": machine(),
+        "machine": where(),
         "load": os.getloadavg()[0],
         "date": time.strftime("%Y-%m-%d"),
     }
     (args.cache / "speed.json").write_text(json.dumps(result))
 
 
-def machine():
-    from stump_round import cpu_name
-
-    return f"{cpu_name()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+def where():
+    return f"{machine()}, Python {platform.python_version()}"
 
 
 # The page ---------------------------------------------------------------------------------------
@@ -332,11 +302,8 @@ def write_page(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__, data="folder of the data sets", quick="to see that it runs")
     parts = {"accuracy": accuracy, "speed": speed, "page": write_page}
-    parser.add_argument("--data", type=Path, default=os.environ.get("SKLEARN_LTR_DATA"))
     parser.add_argument("--part", choices=list(parts), nargs="+", default=list(parts))
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--rankers", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
@@ -347,14 +314,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, help="of speed")
     parser.add_argument("--cache", type=Path, default=HERE.parent / "build" / "report")
     parser.add_argument("--output", type=Path, default=PAGE)
-    parser.add_argument("--quick", action="store_true", help="to see that it runs")
-    parser.add_argument("--child", type=json.loads, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.child:
-        run_child(args.child)
-        return
-    if args.data is None:
-        parser.error("give --data or set SKLEARN_LTR_DATA")
+    require_data(parser, args)
     if args.quick:
         args.rounds, args.repeats, args.rows = 10, 1, 2_000
         args.cache /= "quick"

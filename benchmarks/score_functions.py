@@ -28,27 +28,23 @@ Losses of nets in float64 differ somewhat, since PyTorch guards the step of Adam
 two ways that Kingma and Ba give; without a guard they were seen to agree to 1e-9.
 """
 
-import argparse
-import platform
-import time
 import warnings
+from functools import partial
 
 import lightgbm
 import numpy as np
-import scipy
-import sklearn
 import torch
+from _data import N_DOCS
+from _harness import clock, make_parser, print_head, take_turns, timed
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch, check_random_state
 from threadpoolctl import threadpool_limits
 
-import sklearn_ltr
 from sklearn_ltr import LambdaRank, ListMLE, ListNet, RankCosine, RankNet
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.scorefunction import ScoreFunction
 
-N_DOCS = 100
 BATCH_SIZE = 32
 CUT_OFF = 10  # of LambdaRank's NDCG, its default
 LINEAR = (ListNet, ListMLE, RankCosine, RankNet)
@@ -69,10 +65,6 @@ class Clocked:
     def _evaluate(self, queries, scores):
         self.marks.append(clock())
         return super()._evaluate(queries, scores)
-
-
-def clock():
-    return time.perf_counter(), time.process_time()
 
 
 def fit_ours(cls, data, **params):
@@ -231,12 +223,9 @@ def make_data(n_queries, n_features):
 
 def compare(contenders, repeats):
     """Marks of each contender in each repeat, and the loss that each comes to."""
-    marks, losses = {name: [] for name in contenders}, {}
-    for _ in range(repeats):
-        for name, run in contenders.items():
-            found, losses[name] = run()
-            marks[name].append(np.array(found))
-    return marks, losses
+    runs = take_turns(contenders, repeats)
+    marks = {name: [found for found, _ in of_one] for name, of_one in runs.items()}
+    return marks, {name: of_one[-1][1] for name, of_one in runs.items()}
 
 
 def fit_time(marks):
@@ -267,7 +256,7 @@ def linear(data, args, n_threads):
     )
     for cls in LINEAR:
         contenders = {
-            "ours": lambda cls=cls: fit_ours(cls, data, n_jobs=n_threads),
+            "ours": partial(fit_ours, cls, data, n_jobs=n_threads),
             "PyTorch": lambda cls=cls: Reference(cls, data, ()).lbfgs(),
         }
         marks, losses = compare(contenders, args.repeats)
@@ -281,12 +270,12 @@ def linear(data, args, n_threads):
             f"{abs(losses['ours'] / losses['PyTorch'] - 1):18.1e}",
             flush=True,
         )
-    start = time.perf_counter()
     params = {"objective": "lambdarank", "num_leaves": 31, "num_threads": n_threads}
     params |= {"force_row_wise": True, "verbosity": -1}
     sizes = np.full(len(data.y) // N_DOCS, N_DOCS)
-    lightgbm.train(params, lightgbm.Dataset(data.X, data.y, group=sizes), 100)
-    print(f"LightGBM    {time.perf_counter() - start:8.2f}  (lambdarank, 100 trees of 31 leaves)")
+    lightgbm_data = lightgbm.Dataset(data.X, data.y, group=sizes)
+    seconds_of_trees = timed(lightgbm.train, params, lightgbm_data, 100)[0][0]
+    print(f"LightGBM    {seconds_of_trees:8.2f}  (lambdarank, 100 trees of 31 leaves)")
 
 
 def nets(data, args, n_threads):
@@ -308,7 +297,7 @@ def nets(data, args, n_threads):
                 "n_jobs": n_threads,
                 "batch_size": BATCH_SIZE,
             }
-            contenders = {"ours": lambda cls=cls, net=net: fit_ours(cls, data, **net)}
+            contenders = {"ours": partial(fit_ours, cls, data, **net)}
             for dtype in (torch.float64, torch.float32):
                 contenders[dtype] = lambda cls=cls, hidden=hidden, dtype=dtype: Reference(
                     cls, data, hidden, dtype
@@ -328,9 +317,7 @@ TABLES = {"linear": linear, "nets": nets}
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--queries", type=int, default=1000, help="of 100 rows")
     parser.add_argument("--features", type=int, default=136)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
@@ -338,12 +325,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=3, help="of nets")
     args = parser.parse_args()
-    print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, PyTorch {torch.__version__}, LightGBM "
-        f"{lightgbm.__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}, "
-        f"scipy {scipy.__version__}, Python {platform.python_version()}, "
-        f"{platform.machine()}, {time.strftime('%d %b %Y')}"
-    )
+    print_head("torch", "lightgbm")
     data = make_data(args.queries, args.features)
     print(f"{data.X.shape[0]} rows x {data.X.shape[1]} features, {N_DOCS} rows a query")
     for n_threads in args.threads:

@@ -14,22 +14,16 @@ Mean and standard deviation are over the seeds, which differ in the queries draw
 the deviation does not include that of the test queries, and all queries are a single fit.
 """
 
-import argparse
-import os
-import sys
-import time
-from itertools import islice
-from pathlib import Path
-
 import numpy as np
 import sklearn
+from _accuracy import NDCG, fit_by_validation
+from _data import fold_of, load_folds, n_queries, take
+from _harness import make_parser, print_head, require_data, row
 from joblib import Parallel, delayed
 from sklearn.utils import Bunch
 
-import sklearn_ltr
 from sklearn_ltr import FRank, MPBoost, RankBoost
-from sklearn_ltr.datasets import load_letor_folds, make_ranking
-from sklearn_ltr.metrics import get_metric
+from sklearn_ltr.datasets import make_ranking
 
 MODELS = {
     "FRank": FRank(),
@@ -38,7 +32,6 @@ MODELS = {
 }
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
-METRIC = get_metric("ndcg@10", undefined="skip")
 
 # Okabe and Ito's colours and a marker each, so that colour is not all that tells lines apart.
 STYLES = [
@@ -49,56 +42,38 @@ STYLES = [
 
 def mq2007(data):
     """First fold of MQ2007-agg: trains on S1 to S3, validates on S4, tests on S5."""
-    return next(iter(load_letor_folds(data / "mq2007-agg")))
+    return load_folds("mq2007", data)[0]
 
 
 def synthetic(_):
-    X, y, groups = make_ranking(n_queries=3000, n_docs=20, n_features=20, random_state=0)
-    bounds = {"train": (0, 2000), "validation": (2000, 2500), "test": (2500, 3000)}
-    parts = {}
-    for name, (first, end) in bounds.items():
-        rows = (groups >= first) & (groups < end)
-        parts[name] = Bunch(X=X[rows], y=y[rows], groups=groups[rows])
-    return Bunch(**parts)
+    return fold_of(*make_ranking(3000, 20, 20, random_state=0), (2000, 500, 500))
 
 
 SETS = {"mq2007": ("MQ2007-agg, fold 1", mq2007), "synthetic": ("make_ranking", synthetic)}
 
 
-def size(share, n_queries):
-    return max(1, round(share * n_queries))
+def size(share, total):
+    return max(1, round(share * total))
 
 
 def fit_share(fold, model, share, seed, n_estimators):
     """Test NDCG@10 at the rounds chosen, those rounds, and the seconds of the fit."""
-    train, validation, test = fold.train, fold.validation, fold.test
-    queries = np.unique(train.groups)
-    drawn = np.random.default_rng(seed).permutation(queries)[: size(share, len(queries))]
-    rows = np.isin(train.groups, drawn)
-    ranker = sklearn.clone(model).set_params(n_estimators=n_estimators, scoring=METRIC)
-    start = time.perf_counter()
-    ranker.fit(
-        train.X[rows],
-        train.y[rows],
-        groups=train.groups[rows],
-        X_val=validation.X,
-        y_val=validation.y,
-        groups_val=validation.groups,
-    )
-    seconds = time.perf_counter() - start
-    best = int(np.argmax(ranker.validation_score_))  # the fewest rounds of equals
-    scores = next(islice(ranker.staged_predict(test.X), best, None))
-    return METRIC(test.y, scores, test.groups), best + 1, seconds
+    queries = np.random.default_rng(seed).permutation(np.unique(fold.train.groups))
+    drawn = queries[: size(share, len(queries))]
+    train = take(fold.train, np.isin(fold.train.groups, drawn))
+    ranker = sklearn.clone(model).set_params(n_estimators=n_estimators, scoring=NDCG)
+    rounds, scores, seconds = fit_by_validation(ranker, Bunch(**fold | {"train": train}))
+    return NDCG(fold.test.y, scores, fold.test.groups), rounds, seconds
 
 
 def run(name, data, n_seeds, n_estimators):
     """Prints the tables of a set; returns the training queries, and values by model and share."""
     title, load = SETS[name]
     fold = load(data)
-    n_queries = [len(np.unique(fold[part].groups)) for part in ("train", "validation", "test")]
+    parts = [n_queries(fold[part]) for part in ("train", "validation", "test")]
     print(
-        f"\n{title}: {n_queries[0]}, {n_queries[1]} and {n_queries[2]} queries to train, validate "
-        f"and test, {len(fold.train.y)} training rows, {fold.train.X.shape[1]} features; rounds "
+        f"\n{title}: {parts[0]}, {parts[1]} and {parts[2]} queries to train, validate and test, "
+        f"{len(fold.train.y)} training rows, {fold.train.X.shape[1]} features; rounds "
         f"1..{n_estimators} by validation NDCG@10; {n_seeds} seeds"
     )
     # The longest fits first, so that no thread is left with one at the end.
@@ -116,23 +91,23 @@ def run(name, data, n_seeds, n_estimators):
     for (key, share, _), fit in zip(tasks, done, strict=True):
         fits[key, share].append(fit)
 
-    sizes = [size(share, n_queries[0]) for share in SHARES]
+    sizes = [size(share, parts[0]) for share in SHARES]
     print("\nTest NDCG@10, mean (standard deviation)")
-    print(f"{'training queries':<18}" + "".join(f"{n:>20}" for n in sizes))
+    row("training queries", sizes, 20, 18)
     for key in MODELS:
         cells = []
         for share in SHARES:
             values = [fit[0] for fit in fits[key, share]]
             deviation = f"({np.std(values, ddof=1):.4f})" if len(values) > 1 else "(-)"
             cells.append(f"{np.mean(values):.4f} {deviation:>8}")
-        print(f"{key:<18}" + "".join(f"{cell:>20}" for cell in cells))
+        row(key, cells, 20, 18)
     print(f"Rounds chosen, by seed; mean seconds of a fit of {n_estimators} rounds, 1 thread")
     for key in MODELS:
         cells = []
         for share in SHARES:
             rounds = "/".join(str(fit[1]) for fit in fits[key, share])
             cells.append(f"{rounds} {np.mean([fit[2] for fit in fits[key, share]]):5.1f}")
-        print(f"{key:<18}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
+        row(key, cells, 20, 18)
     values = {key: [[fit[0] for fit in fits[key, share]] for share in SHARES] for key in MODELS}
     return sizes, values
 
@@ -174,25 +149,19 @@ def plot(results, file):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = make_parser(
+        __doc__, data="folder of mq2007-agg", quick="10 rounds, to see that it runs"
     )
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_LTR_DATA"))
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--seeds", type=int, default=3, help="draws of a share (default 3)")
     parser.add_argument("--rounds", type=int, default=200, help="most rounds (default 200)")
     parser.add_argument("--plot", metavar="FILE", help="write the learning curves here")
-    parser.add_argument("--quick", action="store_true", help="10 rounds, to see that it runs")
     args = parser.parse_args()
-    if args.data is None and "mq2007" in args.sets:
-        parser.error("give --data, set SKLEARN_LTR_DATA or ask for --sets synthetic")
-    data = None if args.data is None else Path(args.data)
-    print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, Python {sys.version.split()[0]}, {time.strftime('%d %b %Y')}"
-    )
+    if "mq2007" in args.sets:
+        require_data(parser, args, "--sets synthetic")
+    print_head()
     rounds = 10 if args.quick else args.rounds
-    results = {name: run(name, data, args.seeds, rounds) for name in args.sets}
+    results = {name: run(name, args.data, args.seeds, rounds) for name in args.sets}
     if args.plot:
         plot(results, args.plot)
 

@@ -12,17 +12,14 @@ one, so that a slow spell of a shared machine meets both. Batches of few rows di
 repeats, and each repeat takes the mean over many.
 """
 
-import argparse
-import os
-import platform
-import time
+from functools import partial
 from types import SimpleNamespace
 
 import lightgbm
 import numpy as np
-from stump_round import N_GRADES, cpu_name, make_data
+from _data import make_data
+from _harness import make_parser, print_head, spread, take_turns, timed
 
-import sklearn_ltr
 from sklearn_ltr.weak.forest import TreeEnsemble
 
 TRAINING_ROWS = 20_000
@@ -64,16 +61,9 @@ def read_terms(booster, n_trees, n_classes):
     return [(t % n_classes, 1.0, read_tree(tree["tree_structure"])) for t, tree in enumerate(dump)]
 
 
-def compare(ours, theirs, batches, repeats):
-    """Seconds a batch of both, as (repeats, 2)."""
-    seconds = np.empty((repeats, 2))
-    for r in range(repeats):
-        for who, predict in enumerate((ours, theirs)):
-            start = time.perf_counter()
-            for X in batches:
-                predict(X)
-            seconds[r, who] = (time.perf_counter() - start) / len(batches)
-    return seconds
+def seconds_of(predict, batches):
+    """Seconds a batch."""
+    return timed(lambda: [predict(X) for X in batches])[0][0] / len(batches)
 
 
 def check(scores, expected):
@@ -93,52 +83,53 @@ def table(args):
         booster = train(data, n_leaves, max(args.trees), args.classes)
         for n_trees in args.trees:
             terms = read_terms(booster, n_trees, args.classes)
-            start = time.perf_counter()
-            model = TreeEnsemble(terms, args.classes)
-            setup = time.perf_counter() - start
+            (setup, _), model = timed(TreeEnsemble, terms, args.classes)
             rounds = n_trees // args.classes
             check(model.predict(X), booster.predict(X, raw_score=True, num_iteration=rounds))
             for n_rows in sizes:
                 n_batches = min(args.rows // n_rows, 200)
+                batches = [X[i * n_rows : (i + 1) * n_rows] for i in range(n_batches)]
                 for n_threads in args.threads:
-                    seconds = compare(
-                        lambda X, m=model, t=n_threads: m.predict(X, t),
-                        lambda X, b=booster, r=rounds, t=n_threads: b.predict(
-                            X, raw_score=True, num_iteration=r, num_threads=t
+                    contenders = {
+                        "ours": partial(model.predict, n_threads=n_threads),
+                        "LightGBM": partial(
+                            booster.predict,
+                            raw_score=True,
+                            num_iteration=rounds,
+                            num_threads=n_threads,
                         ),
-                        [X[i * n_rows : (i + 1) * n_rows] for i in range(n_batches)],
+                    }
+                    seconds = take_turns(
+                        {k: partial(seconds_of, f, batches) for k, f in contenders.items()},
                         args.repeats,
                     )
-                    ratio = seconds[:, 0] / seconds[:, 1]
-                    ours, theirs = 1e3 * np.median(seconds, axis=0)
+                    ours, theirs = (np.array(found) for found in seconds.values())
+                    ratio = ours / theirs
                     print(
-                        f"{n_leaves:>7}{n_trees:>7}{n_rows:>8}{n_threads:>9}{ours:>9.3f} ms"
-                        f"{theirs:>9.3f} ms{np.median(ratio):8.3f}"
-                        f"{f'{ratio.min():.3f}-{ratio.max():.3f}':>14}",
+                        f"{n_leaves:>7}{n_trees:>7}{n_rows:>8}{n_threads:>9}"
+                        f"{1e3 * np.median(ours):>9.3f} ms{1e3 * np.median(theirs):>9.3f} ms"
+                        f"{np.median(ratio):8.3f}{spread(ratio, 3):>14}",
                         flush=True,
                     )
             print(f"{'':7}set up once: {1e3 * setup:.1f} ms")
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--features", type=int, default=136)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--leaves", type=int, nargs="+", default=[20, 31])
     parser.add_argument("--trees", type=int, nargs="+", default=[100, 300, 1000], help="in all")
-    parser.add_argument("--classes", type=int, default=1, help=f"1 or {N_GRADES}")
+    parser.add_argument("--classes", type=int, default=1, help="1 or 5")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--few", action="store_true", help="batches of few rows")
     parser.add_argument("--single", action="store_true", help="predict rows of 32 bits")
     args = parser.parse_args()
+    print_head("lightgbm")
     print(
-        f"sklearn_ltr {sklearn_ltr.__version__}, LightGBM {lightgbm.__version__}, numpy "
-        f"{np.__version__}, Python {platform.python_version()}\n{time.strftime('%d %b %Y')}, "
-        f"{cpu_name()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n{args.rows} rows, "
-        f"{args.features} features of {32 if args.single else 64} bits, {args.classes} output(s)"
+        f"{args.rows} rows, {args.features} features of {32 if args.single else 64} bits, "
+        f"{args.classes} output(s)"
     )
     table(args)
 
