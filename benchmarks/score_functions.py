@@ -62,9 +62,16 @@ class Clocked:
         self.marks = [clock()]
         return super().fit(*args, **kwargs)
 
-    def _evaluate(self, queries, scores):
-        self.marks.append(clock())
-        return super()._evaluate(queries, scores)
+    def _bind(self, data):
+        bound = super()._bind(data)
+        update = bound.update
+
+        def noting(*args):
+            self.marks.append(clock())
+            update(*args)
+
+        bound.update = noting
+        return bound
 
 
 def fit_ours(cls, data, **params):
