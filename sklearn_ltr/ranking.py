@@ -13,7 +13,7 @@ def rows_to_rank(offsets, n_threads):
 
 
 def run_kernel(kernel, *inputs, offsets, n_threads):
-    """Allocate what a kernel of _ranking.pyx fills, and fill it.
+    """Allocate what a kernel that ranks fills, and fill it.
 
     Parameters
     ----------

@@ -200,13 +200,13 @@ class ScoreFunctionRanker(BaseRanker):
                 print(stopping.progress(self.max_iter))
             return stopping.should_stop()
 
-        def objective(data):
-            """The loss of some queries as a function of the parameters."""
-            X, bound = data.rows(), self._bind(data)
+        def objective(data, X=None):
+            """The loss of some queries, whose rows are X, as a function of the parameters."""
+            X, bound = data.rows() if X is None else X, self._bind(data)
             return lambda parameters: function.loss(parameters, X, bound, self.alpha)
 
         if self._uses_lbfgs():
-            lbfgs(objective(train), start, self.max_iter, self.tol, after)
+            lbfgs(objective(train, train.X), start, self.max_iter, self.tol, after)
         else:
             rate, size = self.learning_rate_init, self.batch_size
             adam(objective, start, train, rate, size, self.max_iter, rng, after)

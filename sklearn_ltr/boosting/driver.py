@@ -146,6 +146,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             self._restart(data)
         stopping = EarlyStopping(self)
         train, validation = self._prepare(data, stopping, *validation)
+        del data  # with what it has computed, which the rows to train on compute again
         # An interrupted ranker is not fitted; with warm_start, `fit` goes on from its last round.
         vars(self).pop("_predictor", None)
         metadata = {"groups": groups, "query_weight": query_weight}
