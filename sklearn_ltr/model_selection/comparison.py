@@ -184,7 +184,7 @@ def compare_rankers(
     """
     metric = get_metric(metric)
     _check_rankers(rankers, baseline)
-    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice(alternative, "alternative", ALTERNATIVES)
     check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
     if y is None:
         raise ValueError("`y` is None; give the grade of each row.")

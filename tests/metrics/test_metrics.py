@@ -27,8 +27,9 @@ from sklearn_ltr.metrics import (
     ndcg_score,
     precision_at_k_score,
 )
-from sklearn_ltr.metrics._per_query import TIES, run_kernel
+from sklearn_ltr.metrics._per_query import TIES
 from sklearn_ltr.queries import QueryGroups
+from sklearn_ltr.ranking import run_kernel
 
 SCORES = {
     "ndcg": ndcg_score,
