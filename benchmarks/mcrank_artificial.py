@@ -27,7 +27,6 @@ features are not uniform (Figure 3a and b). `--updates` recomputes the probabili
 tree, as line 4 of Algorithm 1 has it, and not once a round.
 """
 
-from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -89,20 +88,33 @@ BINS = [*(2**e for e in range(3, 9)), 2**16 - 1]  # 2^16 less the code of missin
 class InTurn(McRank):
     """McRank whose classes see the trees that other classes got in the same round."""
 
-    def _problems(self, grades):
-        y, share, probabilities, loss = super()._problems(grades)
-        present = partial(Present, probabilities)
-        return y, share, present, lambda p, y: loss(probabilities(p.F), y)
+    def _bound_loss(self, data):
+        bound, share = super()._bound_loss(data)
+        return Present(bound), share
 
 
 class Present:
-    """Probabilities by the outputs that there are when a class is asked for."""
+    """A bound loss whose derivatives are those at the outputs that there are when it is asked."""
 
-    def __init__(self, probabilities, F):
-        self.probabilities, self.F = probabilities, F
+    def __init__(self, bound):
+        self._bound = bound
 
-    def __getitem__(self, k):
-        return self.probabilities(self.F)[k]
+    def update(self, F):
+        self._F = F
+        self._bound.update(F)
+
+    @property
+    def loss(self):
+        return self._bound.loss
+
+    @property
+    def gradient(self):
+        self._bound.update(self._F)
+        return self._bound.gradient
+
+    @property
+    def curvature(self):
+        return self._bound.curvature
 
 
 # Shares of the grades 0 to 4: of Yahoo's set 1, of MSLR-WEB10K, and even ones.

@@ -10,6 +10,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")  # draws without a screen
 # With a process for each core, threads that wait for others in a busy loop keep these from running.
 # OpenMP reads it when the first kernel is loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # The BLAS, which has a thread for each core. Our kernels are told how many to start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples in every run, so that a test fails where the code is at fault and not by chance.
 # HYPOTHESIS_PROFILE=hunt looks for new faults: fresh examples, 20 times as many in every test.

@@ -284,6 +284,7 @@ def test_first_step_of_adam_is_of_equal_length_for_all_parameters():
     assert_allclose(ranker.coef_, expected, rtol=1e-4)
 
 
+@pytest.mark.slow
 @each_smooth
 def test_adam_comes_near_the_minimum(ranker):
     X, y, groups, _ = make(13, n_queries=30)
@@ -294,6 +295,7 @@ def test_adam_comes_near_the_minimum(ranker):
     assert best - 1e-9 <= adam.train_loss_[-1] <= best + 1e-4 * abs(best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranker", [ListNet(), ListMLE(), RankCosine(), RankNet(), LambdaRank()])
 @pytest.mark.parametrize("hidden", [(5,), (4, 3)])
 def test_a_net_learns_what_a_linear_function_cannot(ranker, hidden):

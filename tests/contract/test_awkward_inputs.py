@@ -208,6 +208,7 @@ def test_weights(R):
     assert_array_equal(model.predict(X), expected.predict(X))
 
 
+@pytest.mark.slow
 @each_ranker
 def test_long_queries(R):
     """No limit of 10,000 rows; 2,500,000,000 pairs are in ``tests/rankers/test_mpboost.py``."""

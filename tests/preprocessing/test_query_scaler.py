@@ -73,6 +73,7 @@ def problems(draw, dtype):
     return X, np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
 
 
+@pytest.mark.slow
 @each_method
 @pytest.mark.parametrize("rows_at_a_time", [1, 5, 1024])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5)])

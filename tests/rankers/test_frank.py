@@ -126,9 +126,8 @@ def make_problem(seed=0, n_queries=20, grades=5, missing=0.0, weighted=False, no
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("target", [1.0, 0.8, 0.5])
-@pytest.mark.parametrize(
-    "seed", [pytest.param(0, marks=pytest.mark.slow), 1, pytest.param(2, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_thirty_rounds_on_more_rows(step, target, seed):
     """Bounds prune here, and steps of many sizes are interpolated."""
     problem = make_problem(seed, n_queries=30, missing=0.1 * seed, weighted=seed == 1, noise=seed)
@@ -138,6 +137,7 @@ def test_thirty_rounds_on_more_rows(step, target, seed):
     assert model.n_iter_ == (0 if target == 0.5 else 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_features_are_left_out_and_nothing_changes(n_jobs, monkeypatch):
     X, y, groups = make_ranking(n_queries=40, n_docs=25, n_features=60, random_state=1)
@@ -163,6 +163,7 @@ def test_features_are_left_out_and_nothing_changes(n_jobs, monkeypatch):
     assert_array_equal(quick.predict(X), slow.predict(X))
 
 
+@pytest.mark.slow
 @examples(100)
 @given(problem=ranking_problems(), target=st.sampled_from([1.0, 0.9, 0.6]))
 def test_exact_steps_never_raise_the_loss(problem, target):
@@ -187,6 +188,7 @@ def test_a_huge_learning_rate(learning_rate, step, target):
     assert ((model.train_loss_ >= 0) & (model.train_loss_ <= 1)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_separable_data(step):
     X = np.arange(12.0)[:, None] % 6

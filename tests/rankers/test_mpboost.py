@@ -145,6 +145,7 @@ def make_problem(seed=0, n_queries=20, grades=5, missing=0.0, weighted=False, no
     return RankingProblem(X[order], y[order], groups[order], weight)
 
 
+@pytest.mark.slow
 @overshooting
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("listed", [False, True])
@@ -459,6 +460,7 @@ print(int(peak[1]) // 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
 def test_2_500_000_000_pairs_within_a_gigabyte():
     run = subprocess.run(

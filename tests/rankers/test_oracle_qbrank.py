@@ -579,6 +579,7 @@ def test_pairs_that_can_be_separated_are(target, margin):
         assert scores[pair.x] - scores[pair.y] > 0.99 * pair.margin
 
 
+@pytest.mark.slow
 def test_more_rounds_come_closer_to_the_least_risk():
     """Of pairs and labels together, which cannot all be met: least squares says how far."""
     X, y, groups = make_ranking(n_queries=6, n_docs=8, n_features=10, random_state=0)

@@ -138,6 +138,7 @@ def make_problem(seed=0, n_queries=12, grades=5, missing=0.0, weighted=False, no
     return RankingProblem(X[order], y[order], groups[order], weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("params", [{}, {"grades": None}, {"missing": 0.2, "weighted": True}])
 def test_thirty_rounds_of_longer_queries(step, params):
@@ -298,6 +299,7 @@ def test_a_copy_of_a_perfect_feature_ties(step, n_queries):
     assert {stump.feature for _, stump in model.model_.terms} == {0}
 
 
+@pytest.mark.slow
 @examples(100)
 @given(problem=ranking_problems(max_features=1, missing=False))
 def test_exact_is_never_above_approximate_on_the_same_stump(problem):

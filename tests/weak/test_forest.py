@@ -139,6 +139,7 @@ def ladder(n_splits):
     return grow(splits, np.arange(n_splits + 1.0) ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_splits", [1, 2, 253, 254, 255, 256, 257, 300])
 @pytest.mark.parametrize("most_parts", [0, 255])
 def test_codes_of_any_number_of_thresholds(n_splits, most_parts, monkeypatch):

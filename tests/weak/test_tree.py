@@ -244,6 +244,7 @@ def test_a_larger_monotonic_tree(l2):
 # --- what the oracle is too slow for -------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features", [1, 3, 4, 5])
 def test_codes_of_16_bits(n_features):
     X, target = make(400, n_features)
@@ -271,6 +272,7 @@ def test_more_bins_than_rows(max_bins):
     oracle.check_tree(leaves.tree, growth_of(problem, binner.thresholds_, params))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("common", ["zero", "missing", "mixed"])
 @pytest.mark.parametrize("max_bins", [255, None])
@@ -547,6 +549,7 @@ def test_some_features_are_drawn_for_each_node():
     assert 0 < sum(best) < 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_features", [1e-9, 1 / 30])
 def test_one_feature_a_node(max_features):
     X, target = make(600, 30, missing=0)
@@ -636,6 +639,7 @@ def test_sums_are_exact_to_the_last_digits():
         assert_allclose(leaves.sums(values, weight), expected, rtol=0, atol=2e-15 * size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("max_bins", [255, None])
 @pytest.mark.parametrize("weighted", [False, True])
