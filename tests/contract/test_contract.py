@@ -75,7 +75,9 @@ def test_walk_finds_the_rankers():
 
 @each_ranker
 def test_at_most_four_bases_are_ours(R):
+    # Before scikit-learn 1.9 ours has the name of its base of callbacks, and stands in for it.
     bases = [B for B in R.__mro__[1:] if B.__module__.startswith("sklearn_ltr.")]
+    bases = [B for B in bases if B.__name__ != "CallbackSupportMixin"]
     assert 1 <= len(bases) <= 4, bases
 
 
