@@ -103,10 +103,13 @@ class RankingData:
         return len(self.query_weight)
 
     @cached_property
+    def _mean(self):
+        return reduction.mean(self.query_weight) if self.mean_weight is None else self.mean_weight
+
+    @cached_property
     def v(self):
         """Weight of each query over the mean weight: ndarray of shape (n_queries,)."""
-        mean = self.mean_weight
-        return self.query_weight / (reduction.mean(self.query_weight) if mean is None else mean)
+        return self.query_weight / self._mean
 
     @cached_property
     def row_weight(self):
@@ -214,8 +217,7 @@ class RankingData:
 
     def batch(self, mask):
         """The same, as a part of these data: weights stay relative to the mean of all queries."""
-        mean = reduction.mean(self.query_weight) if self.mean_weight is None else self.mean_weight
-        return self.select(mask, mean_weight=mean)
+        return self.select(mask, mean_weight=self._mean)
 
     def labelled(self):
         """The data of the rows that have a grade, without preferences."""
