@@ -139,7 +139,7 @@ class Judge:
         self._metric = metric
         metric.check_grades(data.y)
         # Not their mean, which warns: the filters of warnings are shared by all threads.
-        if np.isnan(metric.of_queries(data, np.zeros(data.n_samples))).all():
+        if np.isnan(metric.of_queries(data, np.zeros(data.n_samples), settled=True)).all():
             raise ValueError(
                 f"{metric!r} is undefined on every validation query, so that it cannot judge a "
                 "round; give validation queries with relevant rows."

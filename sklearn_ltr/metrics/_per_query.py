@@ -125,9 +125,13 @@ class Metric:
         """
         return self._mean(self._settled(y_true, y_score, offsets, n_threads), query_weight)
 
-    def of_queries(self, data, scores):
-        """Values of the queries of a RankingData at `scores`, NaN where the metric is undefined."""
-        return self._values(data.y, scores, data.offsets, data.n_threads)
+    def of_queries(self, data, scores, settled=False):
+        """Values of the queries of a RankingData at `scores`, NaN where the metric is undefined.
+
+        If `settled`, with the rule for undefined ones applied.
+        """
+        values = self._settled if settled else self._values
+        return values(data.y, scores, data.offsets, data.n_threads)
 
     def check_grades(self, y_true):
         """Raise ValueError for finite grades that the metric cannot take."""
