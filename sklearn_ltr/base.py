@@ -10,11 +10,18 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.pairs import check_preferences
 from sklearn_ltr.queries import NO_GROUPS, QueryGroups, encode_groups, per_query, row_hash
 from sklearn_ltr.ranking_data import RankingData
-from sklearn_ltr.validation import check_sample_weight, warn_caller
+from sklearn_ltr.validation import (
+    check_feature_sizes,
+    check_grade_sizes,
+    check_predicted,
+    check_sample_weight,
+    warn_caller,
+)
 
 # As many threads are allowed on any machine.
 FEW_THREADS = 4
@@ -38,6 +45,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
 
     # Memory layout of X, where what is computed depends on it in the last digits.
     _order = None
+
+    # Whether features are multiplied or added up, and not only compared with each other.
+    _computes_with_features = False
 
     # Whether NaN in y marks a row without a grade, which preferences may still tell of.
     _allow_unlabelled = False
@@ -87,15 +97,17 @@ class BaseRanker(RegressorMixin, BaseEstimator):
 
     def _validate_X(self, X, **kwargs):
         """`X` as an array or canonical CSR matrix of float32 or float64."""
-        result = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if self._allow_sparse else False,
-            dtype=[np.float64, np.float32],
-            order=self._order,
-            ensure_all_finite="allow-nan" if self._allow_nan else True,
-            **kwargs,
-        )
+        # The sum by which scikit-learn looks for numbers that are not finite may overflow.
+        with np.errstate(invalid="ignore"):
+            result = validate_data(
+                self,
+                X,
+                accept_sparse="csr" if self._allow_sparse else False,
+                dtype=[np.float64, np.float32],
+                order=self._order,
+                ensure_all_finite="allow-nan" if self._allow_nan else True,
+                **kwargs,
+            )
         X, *y = result if isinstance(result, tuple) else (result,)
         if sparse.issparse(X) and not X.has_canonical_format:
             X = X.copy()
@@ -135,6 +147,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         else:
             X = self._validate_X(X, reset=reset)
             y = np.full(X.shape[0], np.nan)
+        check_grade_sizes(y)
+        if self._computes_with_features:
+            check_feature_sizes(X, self._feature_name)
         if preferences is not None:
             preferences = check_preferences(preferences, preference_weight, X.shape[0])
             if groups is None:
@@ -156,6 +171,20 @@ class BaseRanker(RegressorMixin, BaseEstimator):
                 f"found {len(data.y)} sample(s) in {self.n_queries_} queries."
             )
         return data
+
+    def _warn_if_constant(self, data, scores, remedy):
+        """Say that nothing was learnt, where the scores of the training rows are all the same."""
+        if data.smallest(scores) == data.largest(scores):
+            warn_caller(
+                f"{type(self).__name__} found nothing to rank by: all training rows have the same "
+                f"score. {remedy}",
+                ConstantModelWarning,
+            )
+
+    def _feature_name(self, k):
+        """What to call a feature in a message."""
+        names = getattr(self, "feature_names_in_", None)
+        return f"feature {k}" if names is None else f"feature {names[k]!r}"
 
     def _forget(self):
         """Drop what an earlier fit found.
@@ -248,6 +277,7 @@ class LinearRanker(BaseRanker):
     """Base class of rankers whose score is a weighted sum of the features, ``coef_``."""
 
     _allow_sparse = True
+    _computes_with_features = True
     _order = "C"
 
     def __sklearn_is_fitted__(self):
@@ -265,7 +295,9 @@ class LinearRanker(BaseRanker):
         scores : ndarray of shape (n_samples,), dtype float64
         """
         check_is_fitted(self)
-        return self._validate_X(X, reset=False) @ self.coef_
+        X = self._validate_X(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return check_predicted(X @ self.coef_)
 
 
 def unwrap_search(estimator):

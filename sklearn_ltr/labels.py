@@ -123,4 +123,7 @@ def gains(grades, gain):
         return grades
     values = np.exp2(grades)
     values -= 1
+    # Of small grades the difference would leave few digits, or none.
+    small = grades < 1
+    values[small] = np.expm1(np.log(2) * grades[small])
     return values

@@ -15,6 +15,9 @@ from sklearn.utils import check_random_state
 
 from sklearn_ltr._kernels import _queries
 
+# Weights up to 2 to this, and down to its inverse, are taken as they are.
+LARGEST_EXPONENT = 60
+
 NO_GROUPS = (
     "`groups` is None: all {n} rows are taken as one query. Inside a pipeline or a search, groups "
     "reach {method} only with metadata routing: sklearn.set_config(enable_metadata_routing=True)."
@@ -357,4 +360,22 @@ def per_query(values, queries, name="query_weight"):
         )
     if not first.any():
         raise ValueError(f"`{name}` is zero for every query; at least one must be positive.")
-    return first
+    return relative_weights(first)
+
+
+def relative_weights(weights):
+    """Weights of which only the ratios count, where their sums cannot overflow or lose digits.
+
+    They are multiplied by a power of 2 if need be, which rounds nothing.
+
+    Parameters
+    ----------
+    weights : ndarray, dtype float64
+        Finite, not negative, not all 0.
+    """
+    exponent = int(np.frexp(weights.max())[1])
+    if abs(exponent) <= LARGEST_EXPONENT:
+        return weights
+    scaled = np.ldexp(weights, -exponent)
+    # A query of next to no weight is not one of no weight, which would be left out.
+    return np.where(weights > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0)

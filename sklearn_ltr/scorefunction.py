@@ -23,7 +23,12 @@ from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
 from sklearn_ltr.losses.base import check_loss
 from sklearn_ltr.queries import QueryGroups
-from sklearn_ltr.validation import check_choice, check_positive
+from sklearn_ltr.validation import (
+    LARGEST_SCORE,
+    check_choice,
+    check_positive,
+    check_predicted,
+)
 
 # Of a hidden layer: the function, and its derivative in terms of its value.
 ACTIVATIONS = {
@@ -101,8 +106,13 @@ class ScoreFunction:
         """
         weights, intercepts = self.unpack(parameters)
         layers = outputs(X, weights, intercepts, self._activation)
-        bound.update(layers[-1].ravel())
-        data = bound.data
+        scores, data = layers[-1].ravel(), bound.data
+        if not np.abs(scores).max() <= LARGEST_SCORE:  # nor is NaN
+            raise ValueError(
+                "The scores of training rows overflow. Rescale the features, for example by "
+                "sklearn.preprocessing.StandardScaler, or lower `learning_rate_init`."
+            )
+        bound.update(scores)
         along = bound.gradient[:, None] / data.n_queries
         slopes, intercept_slopes = [], []
         for k in reversed(range(self._n_layers)):
@@ -132,6 +142,7 @@ class ScoreFunctionRanker(BaseRanker):
     """
 
     _allow_sparse = True
+    _computes_with_features = True
     _order = "C"
 
     def fit(self, X, y, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None):
@@ -210,6 +221,12 @@ class ScoreFunctionRanker(BaseRanker):
         else:
             rate, size = self.learning_rate_init, self.batch_size
             adam(objective, start, train, rate, size, self.max_iter, rng, after)
+        self._warn_if_constant(
+            train,
+            function.scores(kept, train.X),
+            "Features may be constant, so small that the penalty lets them have no weight (rescale "
+            "them, or lower `alpha`), or grades so close together that they count as equal.",
+        )
         coefs, self.intercepts_ = function.unpack(kept)
         self.coefs_ = coefs  # last, for `__sklearn_is_fitted__`
         return self
@@ -252,7 +269,9 @@ class ScoreFunctionRanker(BaseRanker):
         """
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
-        return outputs(X, self.coefs_, self.intercepts_, self.activation)[-1].ravel()
+        with np.errstate(over="ignore", invalid="ignore"):
+            layers = outputs(X, self.coefs_, self.intercepts_, self.activation)
+        return check_predicted(layers[-1].ravel())
 
     def _check_params(self):
         needs = {"value", "gradient"} if self._uses_lbfgs() else {"gradient"}

@@ -7,9 +7,17 @@ import warnings
 from numbers import Real
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array, check_scalar
 
 OWN_PACKAGES = ("sklearn", "sklearn_ltr")
+
+# Between these, sums over rows of squares neither overflow nor vanish: of grades and weights, and
+# of scores, which may become larger.
+LARGEST, SMALLEST, LARGEST_SCORE = 1e120, 1e-120, 1e140
+
+# And of features, where penalties of their weights are divided by their squares.
+LARGEST_FEATURE, SMALLEST_FEATURE = 1e60, 1e-60
 
 
 def warn_caller(message, category):
@@ -78,4 +86,89 @@ def check_sample_weight(sample_weight, n_samples):
         )
     if not sample_weight.any():
         raise ValueError("`sample_weight` is zero for every row; at least one must be positive.")
+    if not SMALLEST <= (largest := sample_weight.max()) <= LARGEST:
+        raise ValueError(
+            f"The largest `sample_weight`, {largest:g} at row {sample_weight.argmax()}, must be "
+            f"between {SMALLEST:g} and {LARGEST:g}: multiply all of them by one number."
+        )
     return None if (sample_weight == 1).all() else sample_weight
+
+
+def check_grade_sizes(y):
+    """Raise ValueError for grades too large, or too close together, to compute with.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,), dtype float64
+        NaN marks a row without a grade.
+    """
+    graded = y[~np.isnan(y)]
+    if len(graded) == 0:
+        return
+    if np.abs(graded).max() > LARGEST:
+        row = int(np.nanargmax(np.abs(y)))
+        raise ValueError(
+            f"`y` has the grade {y[row]:g} at row {row}; the largest that can be computed with is "
+            f"{LARGEST:g}. Divide the grades, or number them in their order: "
+            "np.unique(y, return_inverse=True)[1]."
+        )
+    if 0 < (spread := graded.max() - graded.min()) < SMALLEST:
+        raise ValueError(
+            f"The grades in `y` differ by {spread:g} at most; differences below {SMALLEST:g} are "
+            "too small to compute with. Multiply the grades, or number them in their order: "
+            "np.unique(y, return_inverse=True)[1]."
+        )
+
+
+def check_feature_sizes(X, name):
+    """Raise ValueError for features too large or too small to be multiplied or added up.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Finite.
+    name : callable
+        ``name(k)`` -> what to call feature k in the message.
+    """
+    size = np.abs(X).max(axis=0).astype(np.float64)
+    size = size.toarray().ravel() if sparse.issparse(size) else size
+    wrong = (size > LARGEST_FEATURE) | ((size > 0) & (size < SMALLEST_FEATURE))
+    if not wrong.any():
+        return
+    k = int(wrong.argmax())
+    column = X[:, [k]].toarray().ravel() if sparse.issparse(X) else X[:, k]
+    row = int(np.abs(column).argmax())
+    raise ValueError(
+        f"`X` has {column[row]:g} at row {row} of {name(k)}, the largest of the feature, which is "
+        f"too {'large' if size[k] > LARGEST_FEATURE else 'small'} to compute with: it must be "
+        f"between {SMALLEST_FEATURE:g} and {LARGEST_FEATURE:g}. Clip or rescale the feature, drop "
+        "it if it is 0 but for rounding, or take ranks, as "
+        "sklearn.preprocessing.QuantileTransformer does."
+    )
+
+
+def check_scores(scores, name="scores"):
+    """Raise ValueError for scores that no loss can be computed at.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,), dtype float64
+    name : str, default="scores"
+    """
+    if not np.abs(scores).max() <= LARGEST_SCORE:
+        wrong = ~(np.abs(scores) <= LARGEST_SCORE)
+        raise ValueError(
+            f"`{name}` has {scores[wrong][0]:g} at row {int(wrong.argmax())}; the largest that a "
+            f"loss can be computed at is {LARGEST_SCORE:g}."
+        )
+
+
+def check_predicted(scores):
+    """The scores, of shape (n_samples,); ValueError if one is not finite."""
+    if not np.isfinite(scores).all():
+        row = int(np.argmin(np.isfinite(scores)))
+        raise ValueError(
+            f"The score of row {row} of `X` overflows float64: its features are far beyond those "
+            "of the training rows. Clip or rescale them."
+        )
+    return scores

@@ -82,10 +82,12 @@ def test_callables():
 
 
 def test_gains():
-    grades = np.array([0, 1, 2, 3, 0.5])
-    assert_array_equal(gains(grades, "exponential"), [0, 1, 3, 7, np.sqrt(2) - 1])
+    grades = np.array([0, 1, 2, 3, 0.5, 1e-17, 5e-324])
+    root = 0.41421356237309503  # of 2, minus 1; the difference of the floats has a digit less
+    small = [np.log(2) * 1e-17, 5e-324]
+    assert_array_equal(gains(grades, "exponential"), [0, 1, 3, 7, root, *small])
     assert_array_equal(gains(grades, "linear"), grades)
-    assert_array_equal(grades, [0, 1, 2, 3, 0.5])
+    assert_array_equal(grades, [0, 1, 2, 3, 0.5, 1e-17, 5e-324])
     assert_array_equal(gains(np.array([300.0]), "exponential"), [2.0**300])
 
 

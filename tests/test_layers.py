@@ -17,6 +17,7 @@ ROOT = Path(sklearn_ltr.__file__).parent
 # Parts of the package by layer; a part is a module or a folder right below the root.
 LAYERS = {
     "_kernels": 0,
+    "exceptions": 0,
     "validation": 1,
     "reduction": 1,
     "queries": 1,

@@ -28,6 +28,7 @@ cdef void rank_query(
     sort_rows(work, n)  # the highest key first
     while last < n:
         first = last
+        last += 1
         while (
             last < n
             and work[last].score == work[first].score

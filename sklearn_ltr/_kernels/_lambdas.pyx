@@ -9,7 +9,7 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport M_LN2, exp, fabs, fmax, log1p
 
 from sklearn_ltr._kernels._ranking cimport sort_rows
-from sklearn_ltr._kernels._swaps cimport expected_changes
+from sklearn_ltr._kernels._swaps cimport expected_changes, tie_end
 from sklearn_ltr._kernels._types cimport Row
 
 
@@ -119,8 +119,7 @@ cdef double query_lambdas(
         if i == end:
             if i >= T:
                 break
-            while end < n and score[end] == score[i]:
-                end += 1
+            end = tie_end(score, n, i)
             if omega[i] > 0:
                 pairs_within(
                     end - i, omega[i] / offset, gain + i, gradient + i, curvature + i, total + i

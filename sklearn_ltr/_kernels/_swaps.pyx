@@ -95,24 +95,22 @@ cdef double expected_changes(
     The rows are sorted by score, then gain; the upper one of a pair is among the T first.
     """
     cdef Group group
-    cdef Py_ssize_t label, first, count, j, found = 0
+    cdef Py_ssize_t label, first, count, j, end, found = 0
     cdef double expected = 0    # MAP: the sum that the groups above contribute, each row by itself
     cdef double[2] stop         # MRR: what j below a group with relevant rows counts, i above it
     cdef double row_alpha, row_f, row_beta, of_group, of_pair, gains, value = 0
     group.start = 0
     group.above = 0
     while group.start < n:
-        group.size = 0
         group.relevant = 0
         of_group = 0
         gains = 0
-        j = group.start
-        while j < n and score[j] == score[group.start]:
+        end = tie_end(score, n, group.start)
+        for j in range(group.start, end):
             group.relevant += gain[j] > 0
             of_group += discount[j]
             gains += gain[j]
-            j += 1
-        group.size = j - group.start
+        group.size = end - group.start
         if kind == NDCG and group.size == 1:    # the same as below, and the usual case
             j = group.start
             f[j] = j < T

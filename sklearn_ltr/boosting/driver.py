@@ -20,7 +20,7 @@ from sklearn_ltr.binning import MAX_BINS, Binner
 from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
 from sklearn_ltr.ranking_data import RankingData
-from sklearn_ltr.validation import check_positive
+from sklearn_ltr.validation import LARGEST_SCORE, check_positive, check_predicted
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -157,6 +157,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
                 with self._callback_task(root, X, y, metadata) as task:
                     terms = next(rounds, None)
                     if terms is not None:
+                        self._check_scores(train.scores)
                         score = None if validation is None else validation.score_with(terms)
                         stopping.record(train.loss, score, model_=self.model_.plus(terms))
                         if self.verbose:
@@ -164,7 +165,22 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
                 if terms is None or task.stop:
                     break
         self._predictor = self.model_.first(self.best_iteration_).collapse()
+        self._warn_if_constant(
+            train.data,
+            self._to_scores(train.scores),
+            "Features may be constant or say nothing of the grades, or `min_samples_leaf` may be "
+            "more than the rows, counted by `sample_weight`, allow.",
+        )
         return self
+
+    def _check_scores(self, scores):
+        """Stop before a round that would make scores no numbers, which nothing could go on from."""
+        if not np.abs(scores).max() <= LARGEST_SCORE:  # nor is NaN
+            raise ValueError(
+                f"{type(self).__name__}: the scores of training rows overflow in round "
+                f"{self.n_iter_ + 1}. Rescale `y`, or lower `learning_rate`; a regressor given as "
+                "`estimator` must predict finite numbers."
+            )
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_predictor")
@@ -273,7 +289,9 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         """
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
-        return self._to_scores(self._predictor.predict(X, self._n_threads()))
+        with np.errstate(over="ignore", invalid="ignore"):  # features that are scores may overflow
+            outputs = self._predictor.predict(X, self._n_threads())
+        return check_predicted(self._to_scores(outputs))
 
     def staged_predict(self, X):
         """Scores after each round.

@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 
 from sklearn_ltr.ranking_data import RankingData
+from sklearn_ltr.validation import check_scores
 
 # A line search goes this far, in multiples of the step that is best for the quadratic bound. Pairs
 # that a weak ranker parts by rounding only would have it go on for ever.
@@ -66,6 +67,8 @@ class Loss(BaseEstimator):
         return self._at(y, scores, offsets).curvature
 
     def _at(self, y, scores, offsets):
+        check_scores(y, "y")
+        check_scores(scores)
         bound = self.bind(RankingData.of(y, offsets))
         bound.update(scores)
         return bound

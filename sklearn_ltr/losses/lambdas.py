@@ -7,7 +7,7 @@ import numpy as np
 from sklearn_ltr._kernels import _dcg, _lambdas, _types
 from sklearn_ltr.labels import check_gain, gains
 from sklearn_ltr.losses.base import BoundLoss, Loss
-from sklearn_ltr.metrics.dcg import NDCG, discounts_of
+from sklearn_ltr.metrics.dcg import NDCG, discounts_of, relative_gains
 from sklearn_ltr.metrics.precision import AveragePrecision
 from sklearn_ltr.metrics.reciprocal import ReciprocalRank
 from sklearn_ltr.metrics.registry import get_metric
@@ -49,9 +49,7 @@ class BoundLambdas(BoundLoss):
         possible = 1  # value where all gains are equal, whatever the order
         if isinstance(metric, NDCG):
             discounts[:positions] = discounts_of(positions, metric.discount)
-            gain = gains(y, metric.gain)
-            if data.largest(gain) > 2.0**960:
-                gain = gain * 2.0**-64  # as the metric itself does
+            gain = relative_gains(gains(y, metric.gain), offsets)
             ideal, full_ideal = (
                 run_kernel(_dcg.ideal_dcg, gain, d, offsets=offsets, n_threads=n_threads)
                 for d in (discounts[:truncation_level], discounts[:positions])
@@ -192,6 +190,12 @@ class Lambdas(Loss):
         else:
             gain = data.y >= metric.relevant_from
         differ = np.minimum.reduceat(gain, starts) < np.maximum.reduceat(gain, starts)
+        if data.informative.any() and not differ.any() and isinstance(metric, NDCG):
+            raise ValueError(
+                f"The grades in `y` are so close together that their gains are equal in every "
+                f"query, so that no swap changes {metric.name}. Multiply the grades, or take "
+                'gain="linear".'
+            )
         if data.informative.any() and not differ.any():
             raise ValueError(
                 f"No query has both relevant and irrelevant rows, so that no swap changes "

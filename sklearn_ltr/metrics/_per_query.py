@@ -170,7 +170,9 @@ class Metric:
 
 def check_column(values, name):
     """A finite one-dimensional float64 array, or a ValueError that names the argument."""
-    column = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
+    # The sum by which scikit-learn looks for numbers that are not finite may overflow.
+    with np.errstate(invalid="ignore"):
+        column = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
     if column.ndim == 2 and column.shape[1] == 1:
         column = column.ravel()
     if column.ndim != 1:

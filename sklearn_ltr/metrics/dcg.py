@@ -11,10 +11,15 @@ from sklearn_ltr._kernels import _dcg
 from sklearn_ltr.labels import GAINS, check_gain, gains
 from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
 from sklearn_ltr.ranking import run_kernel
-from sklearn_ltr.reduction import largest
 from sklearn_ltr.validation import check_choice
 
 DISCOUNTS = ("log2", "letor")
+
+# Of one query: the weighted sum over many of them is to be finite.
+LARGEST_DCG = 2.0**900
+
+# Gains from 2 to minus this up to 2 to this are taken as they are.
+LARGEST_EXPONENT = 900
 
 
 def discounts_of(n, discount):
@@ -23,6 +28,28 @@ def discounts_of(n, discount):
     if discount == "log2":
         return 1 / np.log2(1 + position)
     return 1 / np.log2(np.maximum(position, 2))
+
+
+def relative_gains(gains, offsets):
+    """Gains of which only the ratios within queries count, so that sums keep their digits.
+
+    Where the largest gain of a query is very large or very small, all of its gains are multiplied
+    by a power of 2, which rounds nothing.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n_samples,), dtype float64, not negative
+    offsets : ndarray of shape (n_queries + 1,)
+
+    Returns
+    -------
+    gains : ndarray of shape (n_samples,), dtype float64
+    """
+    exponent = np.frexp(np.maximum.reduceat(gains, offsets[:-1]))[1]
+    if (np.abs(exponent) <= LARGEST_EXPONENT).all():
+        return gains
+    exponent[np.abs(exponent) <= LARGEST_EXPONENT] = 0
+    return np.ldexp(gains, np.repeat(-exponent, np.diff(offsets)))
 
 
 class _Discounted(Metric):
@@ -72,7 +99,7 @@ class DCG(_Discounted):
     def _values(self, y_true, y_score, offsets, n_threads):
         gain = gains(y_true, self.gain)
         values = self._sums(gain, y_score, self._discounts(offsets), offsets, n_threads)
-        if not np.isfinite(values).all():
+        if not (values < LARGEST_DCG).all():
             raise ValueError("The sum of gains overflows float64; use smaller grades in `y_true`.")
         return values
 
@@ -118,9 +145,7 @@ class NDCG(_Discounted):
 
     def _values(self, y_true, y_score, offsets, n_threads):
         gain = gains(y_true, self.gain)
-        if largest(gain) > 2.0**960:
-            # Exact, cancels in the ratio, and keeps the sums of the largest gains finite.
-            gain = gain * 2.0**-64
+        gain = relative_gains(gain, offsets)
         discounts = self._discounts(offsets)
         sums = self._sums(gain, y_score, discounts, offsets, n_threads)
         ideal = run_kernel(_dcg.ideal_dcg, gain, discounts, offsets=offsets, n_threads=n_threads)

@@ -185,7 +185,8 @@ class _WidePairs:
         query = queries.query_of_row()
         order = np.lexsort((y_true, query))
         # A grade's number is the number of steps up to it from the lowest of its query.
-        steps = np.cumsum(np.diff(y_true[order], prepend=y_true[order[0]]) != 0)
+        ordered = y_true[order]
+        steps = np.cumsum(np.r_[False, ordered[1:] != ordered[:-1]])
         levels = np.empty_like(steps)
         levels[order] = steps - steps[queries.offsets[query]]
         order = np.lexsort((-y_score, query))

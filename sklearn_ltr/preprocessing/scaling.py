@@ -190,9 +190,11 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _validate(self, X, reset):
         if self.method not in METHODS:
             raise ValueError(f"`method` must be one of {METHODS}; got {self.method!r}.")
-        return validate_data(
-            self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=reset
-        )
+        # The sum by which scikit-learn looks for infinities may overflow.
+        with np.errstate(invalid="ignore"):
+            return validate_data(
+                self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=reset
+            )
 
 
 def _whole_queries(queries, n_rows):

@@ -150,6 +150,7 @@ class AdaRank(BoostedRanker):
     """
 
     _allow_nan = False
+    _computes_with_features = True
 
     def __init__(
         self,
@@ -210,7 +211,9 @@ class AdaRank(BoostedRanker):
         metric.check_grades(data.y)
         learnable = order_matters(metric, data)
         if data.informative.any() and not learnable.any():
-            raise ValueError(f"{metric!r} is the same for every order of the rows of each query.")
+            raise ValueError(
+                f"With these `y`, {metric!r} is the same for every order of the rows of each query."
+            )
         return learnable
 
     def _make_binner(self):

@@ -120,6 +120,8 @@ class FeatureRank(BaseRanker):
 
     __metadata_request__predict = {"groups": True}
 
+    _computes_with_features = True
+
     def __init__(self, n_classes=16, *, n_jobs=None):
         self.n_classes = n_classes
         self.n_jobs = n_jobs
@@ -174,6 +176,7 @@ class FeatureRank(BaseRanker):
             self.train_loss_[m] = (1 - data.mean(E_of_f, v)) / 2
             self._hidden_orders.append(hidden_order)
         self.centers_ = np.array([order.centers for order in self._hidden_orders])
+        self._warn_if_constant(data, f, "Features may be constant.")
         return self
 
     def __sklearn_is_fitted__(self):

@@ -20,6 +20,9 @@ from sklearn_ltr.validation import check_choice, check_positive
 
 LOSSES = ("squared_hinge", "hinge")
 
+# Of a line search, which takes about ten where numbers are precise enough for it to end.
+MOST_TRIALS = 200
+
 # First half-width of the smoothed hinge: wide enough that no pair is outside of it at w = 0.
 WIDEST = 2.0
 
@@ -213,6 +216,12 @@ class RankSVM(LinearRanker):
                 stacklevel=2,
             )
         self.coef_ = best.u / scale
+        self._warn_if_constant(
+            data,
+            X @ self.coef_,
+            "Features may be constant, or so small that the penalty lets them have no weight: "
+            "rescale them, or raise `C`.",
+        )
         return self
 
     def _check_params(self):
@@ -292,7 +301,7 @@ class _Primal:
         longest = LONGEST * (1 + self._data.largest(np.abs(self._scores)))
         s = min(1.0, longest / max(self._data.largest(np.abs(z)), TINY))
         low, high = 0.0, np.inf
-        while high - low > SAME_STEP * s:
+        for _ in range(MOST_TRIALS):
             scores = self._scores + s * z
             at = self._evaluate(scores)
             slope = (w + s * p) @ p + dot(self._of_rows(a.gradient for a in at), z)
@@ -305,6 +314,8 @@ class _Primal:
             s -= slope / (p @ p + dot(self._of_rows(a.product(z) for a in at), z))
             if not low < s < high:
                 s = 2 * low if high == np.inf else (low + high) / 2
+            if not high - low > SAME_STEP * s:
+                break
         return False
 
     def _rounding(self, at):

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.columns import column_number
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
-from sklearn_ltr.weak.column import columns_of
+from sklearn_ltr.weak.column import column_of, columns_of
 
 # Metrics that agree to this, relative to the best, tie.
 TIE = 1e-9
@@ -91,6 +91,9 @@ class SingleFeatureRanker(LinearRanker):
     array([ 0.8, -0.2])
     """
 
+    # The one feature is compared only; a sum that overflows is an error of `predict`.
+    _computes_with_features = False
+
     def __init__(self, scoring="ndcg@10", *, weights=None, n_jobs=None):
         self.scoring = scoring
         self.weights = weights
@@ -145,6 +148,8 @@ class SingleFeatureRanker(LinearRanker):
         coef = np.zeros(self.n_features_in_)
         coef[self.feature_] = -1 if ascending else 1
         self.coef_ = coef
+        x = column_of(data.X, self.feature_)[data.queries.order]
+        self._warn_if_constant(data, x, "All features may be constant.")
         return self
 
     def _score_features(self, metric, data):

@@ -270,10 +270,10 @@ class TreeGrower:
         )
         min_low, min_count, counts = 1, 0, NO_COUNTS
         if count is weight:
-            min_low = math.ceil(self.min_samples_leaf * weights.scale)
+            min_low = self._least_count(weights.scale)
         else:
             fixed = FixedPoint(count, len(target), WEIGHT_BITS)
-            min_count, counts = math.ceil(self.min_samples_leaf * fixed.scale), fixed.values()
+            min_count, counts = self._least_count(fixed.scale), fixed.values()
         builder.grow(
             self.binned.codes,
             counts,
@@ -287,6 +287,10 @@ class TreeGrower:
         )
         # Not scale**2, which can be beyond float64.
         return Leaves(self, weights.scale / scale / scale, n)
+
+    def _least_count(self, scale):
+        """`min_samples_leaf` in units of counts; no leaf has 2^62 of them."""
+        return math.ceil(min(self.min_samples_leaf * scale, 2.0**62))
 
     def threads(self, n_rows):
         """How many threads a pass over rows is worth."""
