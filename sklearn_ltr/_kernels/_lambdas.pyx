@@ -5,9 +5,11 @@
 Serves `losses/lambdas.py`.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange, threadid
-from libc.math cimport M_LN2, exp, fabs, fmax, log1p
+from libc.math cimport M_LN2, exp, log1p
 
+from sklearn_ltr._kernels._lambda_pairs cimport pairs_below, pairs_within, sum_of
 from sklearn_ltr._kernels._ranking cimport sort_rows
 from sklearn_ltr._kernels._swaps cimport expected_changes, tie_end
 from sklearn_ltr._kernels._types cimport Row
@@ -15,84 +17,42 @@ from sklearn_ltr._kernels._types cimport Row
 
 cdef enum:
     LARGEST_EXPONENT = 300  # of weights relative to the reference score
+    PAIRS_AT_A_TIME = 1 << 26   # a thread goes through, or so, before an interrupt is heard
 
 
-cdef extern from *:
-    # Arrays that do not overlap, as the compiler must know to use SIMD.
-    ctypedef const double* in_t "const double* CYTHON_RESTRICT"
-    ctypedef double* out_t "double* CYTHON_RESTRICT"
+cdef struct Progress:       # of a query
+    Py_ssize_t row          # of those sorted, the next whose pairs are to be added
+    Py_ssize_t end          # of the rows tied with it, 0 before the first
+    double reference        # the score that weights are relative to
+    double value            # the metric
 
 
-cdef void pairs_within(
-    Py_ssize_t m, double factor, const double* gain, double* gradient, double* curvature,
-    double* total,
+cdef void start_query(
+    int kind, Py_ssize_t n, Py_ssize_t T, const double* discount, double sigmoid,
+    Row[::1] work, double[:, ::1] arrays, Progress* progress,
 ) noexcept nogil:
-    """Add the pairs of tied rows, which come by descending gain, in O(m).
-
-    Their probabilities are 1/2.
-    """
-    cdef Py_ssize_t j
-    cdef double gains = 0, part = 0
-    for j in range(m):                  # pairs that j loses
-        if j == 0 or gain[j] != gain[j - 1]:
-            part = 0.5 * factor * fmax(gains - j * gain[j], 0)
-        gradient[j] += part
-        curvature[j] += 0.5 * part
-        total[j] += part
-        gains += gain[j]
-    gains = 0
-    for j in range(m - 1, -1, -1):      # pairs that j wins
-        if j == m - 1 or gain[j] != gain[j + 1]:
-            part = 0.5 * factor * fmax((m - 1 - j) * gain[j] - gains, 0)
-        gradient[j] -= part
-        curvature[j] += 0.5 * part
-        gains += gain[j]
+    """Prepare a query whose rows, in `work`, are sorted."""
+    cdef double* score = &arrays[0, 0]
+    cdef double* gain = &arrays[1, 0]
+    cdef Py_ssize_t i
+    progress.row = progress.end = 0
+    progress.reference = work[0].score
+    for i in range(n):
+        score[i] = work[i].score
+        gain[i] = -work[i].tie
+        arrays[2, i] = exp(sigmoid * (score[i] - progress.reference))
+        arrays[8, i] = arrays[9, i] = arrays[10, i] = 0
+    progress.value = expected_changes(
+        kind, n, T, discount, score, gain, &arrays[3, 0], &arrays[4, 0], &arrays[5, 0],
+        &arrays[11, 0],
+    )
 
 
-cdef void pairs_below(
-    Py_ssize_t n, double score, double gain, double alpha, double f, double reference,
-    double offset, double slope, in_t scores, in_t gains, in_t weights, in_t beta, out_t pull,
-    out_t bend, out_t gradient, out_t curvature, out_t total,
+cdef bint add_pairs(
+    Py_ssize_t n, Py_ssize_t T, double sigmoid, bint query_norm, Py_ssize_t most,
+    double[:, ::1] arrays, Progress* progress,
 ) noexcept nogil:
-    """Add the pairs of one row with n rows of lower scores: to theirs, and in `pull` and `bend`.
-
-    Without branches and sums over rows, so that it compiles to SIMD instructions.
-    """
-    cdef Py_ssize_t j
-    cdef double odds, gap, inverse, difference, delta, push
-    for j in range(n):
-        odds = weights[j] * reference           # exp(-(score - scores[j])), without an exp
-        gap = offset + slope * (score - scores[j])
-        inverse = 1 / ((1 + odds) * gap)
-        difference = gain - gains[j]
-        delta = alpha + f * beta[j]             # below 0 by rounding only
-        delta = (delta if delta > 0 else 0) * inverse
-        push = difference * delta * (odds if difference > 0 else 1.0)
-        pull[j] = push
-        bend[j] = fabs(difference) * delta * odds * inverse * gap
-        gradient[j] += push
-        total[j] += fabs(push)
-        curvature[j] += bend[j]
-
-
-cdef inline double sum_of(const double* values, Py_ssize_t n) noexcept nogil:
-    cdef double a = 0, b = 0, c = 0, d = 0
-    cdef Py_ssize_t j
-    for j in range(0, n - 3, 4):
-        a += values[j]
-        b += values[j + 1]
-        c += values[j + 2]
-        d += values[j + 3]
-    for j in range(n - n % 4, n):
-        a += values[j]
-    return (a + b) + (c + d)
-
-
-cdef double query_lambdas(
-    int kind, Py_ssize_t n, Py_ssize_t T, const double* discount, double sigmoid, bint query_norm,
-    double scale, Row[::1] work, double[:, ::1] arrays, double* gradient_out, double* curvature_out,
-) noexcept nogil:
-    """Gradients of one query whose rows, in `work`, are sorted; returns its metric."""
+    """Add the pairs of the rows that come next, about `most`; returns whether all are added."""
     cdef double* score = &arrays[0, 0]
     cdef double* gain = &arrays[1, 0]
     cdef double* weight = &arrays[2, 0]
@@ -105,29 +65,22 @@ cdef double query_lambdas(
     cdef double* curvature = &arrays[9, 0]
     cdef double* total = &arrays[10, 0]
     cdef double* omega = &arrays[11, 0]
-    cdef Py_ssize_t i, j, end = 0
-    cdef bint by_gap = query_norm and work[0].score != work[n - 1].score
+    cdef Py_ssize_t i, j, end = progress.end
+    cdef bint by_gap = query_norm and score[0] != score[n - 1]
     cdef double offset = 0.01 if by_gap else 1, slope = 1 if by_gap else 0
-    cdef double reference = work[0].score, both_sides, value
-    for i in range(n):
-        score[i] = work[i].score
-        gain[i] = -work[i].tie
-        gradient[i] = curvature[i] = total[i] = 0
-        weight[i] = exp(sigmoid * (score[i] - reference))
-    value = expected_changes(kind, n, T, discount, score, gain, alpha, f, beta, omega)
-    for i in range(n):
+    for i in range(progress.row, n):
         if i == end:
             if i >= T:
-                break
+                return True
             end = tie_end(score, n, i)
             if omega[i] > 0:
                 pairs_within(
                     end - i, omega[i] / offset, gain + i, gradient + i, curvature + i, total + i
                 )
-            if sigmoid * (reference - score[i]) > LARGEST_EXPONENT:
-                reference = score[i]
+            if sigmoid * (progress.reference - score[i]) > LARGEST_EXPONENT:
+                progress.reference = score[i]
                 for j in range(i, n):
-                    weight[j] = exp(sigmoid * (score[j] - reference))
+                    weight[j] = exp(sigmoid * (score[j] - progress.reference))
         if alpha[i] == 0 and f[i] == 0:
             continue
         pairs_below(
@@ -137,14 +90,25 @@ cdef double query_lambdas(
         )
         gradient[i] -= sum_of(pull, n - end)
         curvature[i] += sum_of(bend, n - end)
-    both_sides = 2 * sigmoid * sum_of(total, n)
+        most -= n - end
+        if most < 0:
+            progress.row, progress.end = i + 1, end
+            return i + 1 == n
+    return True
+
+
+cdef void finish_query(
+    Py_ssize_t n, double sigmoid, bint query_norm, double scale, Row[::1] work,
+    double[:, ::1] arrays, double* gradient_out, double* curvature_out,
+) noexcept nogil:
+    cdef double both_sides = 2 * sigmoid * sum_of(&arrays[10, 0], n)
+    cdef Py_ssize_t i, j
     if query_norm and both_sides > 0:
         scale *= log1p(both_sides) / (M_LN2 * both_sides)
     for i in range(n):
         j = <Py_ssize_t>work[i].value
-        gradient_out[j] = scale * sigmoid * gradient[i]
-        curvature_out[j] = scale * sigmoid * sigmoid * curvature[i]
-    return value
+        gradient_out[j] = scale * sigmoid * arrays[8, i]
+        curvature_out[j] = scale * sigmoid * sigmoid * arrays[9, i]
 
 
 cdef bint load_query(
@@ -162,6 +126,18 @@ cdef bint load_query(
     if differ:
         sort_rows(work, n)
     return differ
+
+
+cdef void whole_query(
+    int kind, Py_ssize_t n, Py_ssize_t T, const double* discount, double sigmoid, bint query_norm,
+    double scale, Row[::1] work, double[:, ::1] arrays, double* gradient, double* curvature,
+    double* value,
+) noexcept nogil:
+    cdef Progress progress
+    start_query(kind, n, T, discount, sigmoid, work, arrays, &progress)
+    add_pairs(n, T, sigmoid, query_norm, n * n, arrays, &progress)
+    finish_query(n, sigmoid, query_norm, scale, work, arrays, gradient, curvature)
+    value[0] = progress.value
 
 
 def lambdas(
@@ -182,19 +158,48 @@ def lambdas(
     double[::1] value,                  # OUT, (n_queries,), the metric; kept where gains are equal
 ):
     """Gradient and curvature of each row: O(n log n + T n) for a query of n rows."""
-    cdef Py_ssize_t q, start, n, i, share = work.shape[0] // n_threads
-    for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
-        start = offsets[q]
-        n = offsets[q + 1] - start
-        if load_query(
-            scores, gains, start, n, work[threadid() * share:(threadid() + 1) * share]
-        ):
-            value[q] = query_lambdas(
-                kind, n, min(truncation_level, n), &discounts[0], sigmoid, query_norm,
-                query_weight[q], work[threadid() * share:(threadid() + 1) * share],
-                arrays[threadid()], &gradient[start], &curvature[start],
+    cdef Py_ssize_t n_queries = offsets.shape[0] - 1, share = work.shape[0] // n_threads
+    cdef Py_ssize_t q, n, pairs, first = 0, last = 0
+    cdef Progress progress
+    cdef bint done
+    gradient[:] = 0
+    curvature[:] = 0
+    while first < n_queries:
+        PyErr_CheckSignals()    # an interrupt ends the work between two parts of it
+        pairs = 0
+        while last < n_queries and (pairs == 0 or pairs < n_threads * PAIRS_AT_A_TIME):
+            n = offsets[last + 1] - offsets[last]
+            pairs += n * min(truncation_level, n)
+            last += 1
+        if last > first + 1 or pairs <= PAIRS_AT_A_TIME:
+            for q in prange(first, last, schedule="guided", nogil=True, num_threads=n_threads):
+                n = offsets[q + 1] - offsets[q]
+                if load_query(
+                    scores, gains, offsets[q], n,
+                    work[threadid() * share:(threadid() + 1) * share],
+                ):
+                    whole_query(
+                        kind, n, min(truncation_level, n), &discounts[0], sigmoid, query_norm,
+                        query_weight[q], work[threadid() * share:(threadid() + 1) * share],
+                        arrays[threadid()], &gradient[offsets[q]], &curvature[offsets[q]],
+                        &value[q],
+                    )
+        elif load_query(scores, gains, offsets[first], n, work):
+            start_query(
+                kind, n, min(truncation_level, n), &discounts[0], sigmoid, work, arrays[0],
+                &progress,
             )
-        else:
-            for i in range(start, start + n):
-                gradient[i] = 0
-                curvature[i] = 0
+            done = False
+            while not done:
+                PyErr_CheckSignals()
+                with nogil:
+                    done = add_pairs(
+                        n, min(truncation_level, n), sigmoid, query_norm, PAIRS_AT_A_TIME,
+                        arrays[0], &progress,
+                    )
+            finish_query(
+                n, sigmoid, query_norm, query_weight[first], work, arrays[0],
+                &gradient[offsets[first]], &curvature[offsets[first]],
+            )
+            value[first] = progress.value
+        first = last

@@ -41,7 +41,8 @@ cdef void pair_sums_of_query(
     const double[::1] scores,
     const Py_ssize_t[::1] lower,
     Py_ssize_t start,
-    Py_ssize_t stop,
+    Py_ssize_t first,
+    Py_ssize_t last,
     double target,
     double rest,
     double sign,
@@ -49,7 +50,7 @@ cdef void pair_sums_of_query(
 ) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef double t, total
-    for i in range(start, stop):
+    for i in range(first, last):
         total = 0
         for j in range(start, lower[i]):
             t = value_of(term, scores[i] - scores[j], target, rest)
@@ -63,17 +64,20 @@ def pair_sums(
     const double[::1] scores,           # IN, (n_samples,), the rows of a query by ascending grade
     const Py_ssize_t[::1] lower,        # IN, (n_samples,), end of the rows of lower grade
     const Py_ssize_t[::1] offsets,      # IN, (n_queries + 1,)
+    Py_ssize_t first,                   # the winners are the rows first, first + 1, ..., last - 1
+    Py_ssize_t last,
     double target,                      # of the fidelity: square root of P*, and of 1 - P*
     double rest,
     double sign,                        # of a term in the sum of the loser: -1, 0, or 1
     int n_threads,
-    double[::1] out,                    # OUT, (n_samples,), zeros
+    double[::1] out,                    # IN, OUT, (n_samples,)
 ):
     """Add the term of every pair to its winner and, times `sign`, to its loser."""
     cdef Py_ssize_t q
     for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
         pair_sums_of_query(
-            term, scores, lower, offsets[q], offsets[q + 1], target, rest, sign, out
+            term, scores, lower, offsets[q], max(offsets[q], first), min(offsets[q + 1], last),
+            target, rest, sign, out
         )
 
 
@@ -81,12 +85,13 @@ cdef double logistic_sums_of_query(
     const double[::1] scores,
     const Py_ssize_t[::1] lower,
     Py_ssize_t start,
-    Py_ssize_t stop,
+    Py_ssize_t first,
+    Py_ssize_t last,
     double[::1] slope,
 ) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef double d, x, t, total, value = 0, product = 1
-    for i in range(start, stop):
+    for i in range(first, last):
         total = 0
         for j in range(start, lower[i]):
             d = scores[i] - scores[j]
@@ -108,11 +113,15 @@ def logistic_sums(
     const double[::1] scores,           # IN, (n_samples,), as in `pair_sums`
     const Py_ssize_t[::1] lower,
     const Py_ssize_t[::1] offsets,
+    Py_ssize_t first,
+    Py_ssize_t last,
     int n_threads,
-    double[::1] value,                  # OUT, (n_queries,)
-    double[::1] slope,                  # OUT, (n_samples,), zeros
+    double[::1] value,                  # IN, OUT, (n_queries,)
+    double[::1] slope,                  # IN, OUT, (n_samples,)
 ):
-    """Sum log(1 + exp(-d)) over the pairs of each query, and its derivatives of each row."""
+    """Add log(1 + exp(-d)) over the pairs of each query, and its derivatives of each row."""
     cdef Py_ssize_t q
     for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
-        value[q] = logistic_sums_of_query(scores, lower, offsets[q], offsets[q + 1], slope)
+        value[q] += logistic_sums_of_query(
+            scores, lower, offsets[q], max(offsets[q], first), min(offsets[q + 1], last), slope
+        )

@@ -5,10 +5,14 @@
 Serves `metrics/reciprocal.py`.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange, threadid
 
 from sklearn_ltr._kernels._ranking cimport rank_top
 from sklearn_ltr._kernels._types cimport AVERAGE, Row
+
+cdef enum:
+    STEPS_AT_A_TIME = 1 << 26   # before an interrupt is heard; a group of m rows takes m^2
 
 
 cdef double query_reciprocal_rank(
@@ -48,19 +52,24 @@ cdef double stop_in_group(
     Py_ssize_t first,
     Py_ssize_t end,
     Py_ssize_t k,
-) noexcept nogil:
+) except -1 nogil:
     """Sum over positions p of tied rows of P(a user who reaches the group stops at p) / p.
 
     With a[t] the probability of passing t of the rows, drawn at random, and b[t] that of passing
     t of them and stopping at one more, each further row turns a and b into means of what they were
     with and without it.
     """
-    cdef Py_ssize_t spare = work.shape[0] // 2, depth = min(end, k) - first, n, t
+    cdef Py_ssize_t spare = work.shape[0] // 2, depth = min(end, k) - first, n, t, steps = 0
     cdef double total = 0, stop
     for t in range(depth):
         work[spare + t].score = t == 0      # a[t]
         work[spare + t].value = 0           # b[t]
     for n in range(1, end - first + 1):
+        steps += min(n, depth)
+        if steps > STEPS_AT_A_TIME:
+            steps = 0
+            with gil:
+                PyErr_CheckSignals()
         stop = work[first + n - 1].value
         for t in range(min(n, depth - 1), 0, -1):
             work[spare + t].value = (
@@ -85,7 +94,7 @@ cdef double query_expected_reciprocal_rank(
     Py_ssize_t k,
     int ties,
     Row[::1] work,                  # OUT
-) noexcept nogil:
+) except -1 nogil:
     cdef Py_ssize_t j = 0, p, first, ranked
     cdef double total = 0, none = 1
     k = min(k, n)

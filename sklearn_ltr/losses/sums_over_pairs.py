@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums over all pairs of rows of a query with different grades, pair by pair."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from sklearn_ltr._kernels import _pair_losses, _types
+
+# How many pairs a kernel goes through, or up to twice as many, before an interrupt is heard.
+PAIRS_AT_A_TIME = 2**24
 
 TERMS = _types.names(_types.PairTerm)  # ("logistic curvature", ...)
 
@@ -22,6 +27,7 @@ class SumsOverPairs:
         # The rows by query and ascending grade, and where the rows of lower grade than each end.
         self._order, self._lower = groups.order, groups.first[groups.group[groups.order]]
         self._data = data
+        self._windows = _windows(self._lower, data)
 
     def of_term(self, term, scores, sign, roots=(1.0, 0.0)):
         """Sums of a term over the pairs of each row.
@@ -42,7 +48,9 @@ class SumsOverPairs:
         """
         sums = np.zeros(len(scores))
         rows = scores[self._order], self._lower, self._data.offsets
-        _pair_losses.pair_sums(TERMS.index(term), *rows, *roots, sign, self._data.n_threads, sums)
+        others = *roots, sign, self._data.n_threads, sums
+        for window in self._windows:
+            _pair_losses.pair_sums(TERMS.index(term), *rows, *window, *others)
         return self._in_rows_order(sums)
 
     def logistic(self, scores):
@@ -54,13 +62,29 @@ class SumsOverPairs:
             To an absolute error of about 1e-16 a pair.
         gradient : ndarray of shape (n_samples,)
         """
-        data, value, gradient = self._data, np.empty(self._data.n_queries), np.zeros(len(scores))
-        _pair_losses.logistic_sums(
-            scores[self._order], self._lower, data.offsets, data.n_threads, value, gradient
-        )
+        data, value, gradient = self._data, np.zeros(self._data.n_queries), np.zeros(len(scores))
+        rows = scores[self._order], self._lower, data.offsets
+        for window in self._windows:
+            _pair_losses.logistic_sums(*rows, *window, data.n_threads, value, gradient)
         return value, self._in_rows_order(gradient)
 
     def _in_rows_order(self, by_grade):
         values = np.empty_like(by_grade)
         values[self._order] = by_grade
         return values
+
+
+def _windows(lower, data):
+    """Ranges of winners that together have about `PAIRS_AT_A_TIME` pairs.
+
+    They cut a query where its own pairs say so, whatever other queries there are: its sums are
+    then formed in the same order anywhere.
+    """
+    starts = data.offsets[:-1]
+    n_losers = lower - data.per_row(starts)
+    before = np.cumsum(n_losers) - n_losers
+    part = (before - data.per_row(before[starts])) // PAIRS_AT_A_TIME
+    cut = np.r_[True, part[1:] != part[:-1]]  # also at the end of a query that was cut
+    window = before[starts] // PAIRS_AT_A_TIME
+    cut[starts[1:]] |= window[1:] != window[:-1]
+    return list(pairwise([*np.flatnonzero(cut).tolist(), len(lower)]))

@@ -310,3 +310,19 @@ def test_gradients_equal_lightgbm():
             for value, rows in zip(booster.predict([[0.0], [1.0]]), (~above, above), strict=True):
                 expected = -ours.gradient[rows].sum() / (ours.hessian_diagonal[rows].sum() + l2)
                 assert value == pytest.approx(expected, rel=1e-3, abs=1e-4)
+
+
+def test_a_long_query_in_parts_has_the_same_gradients():
+    """Alone it is done in parts, between which an interrupt is heard; beside others at once."""
+    rng = np.random.default_rng(0)
+    n = 9000  # whose square is more than one part
+    y = rng.integers(0, 3, n + 2).astype(float)
+    y[n:] = [1, 0]
+    scores = rng.normal(size=n + 2)
+    scores[: n // 2] = scores[: n // 2].round(2)  # with ties
+    offsets = [0, n, n + 2]
+    alone = gradients(y, scores, "map", offsets, truncation_level=None)
+    together = gradients(y, scores, "map", offsets, truncation_level=None, n_threads=2)
+    assert np.array_equal(alone.gradient, together.gradient)
+    assert np.array_equal(alone.hessian_diagonal, together.hessian_diagonal)
+    assert alone.loss == together.loss

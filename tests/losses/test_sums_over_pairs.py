@@ -35,3 +35,22 @@ def test_logistic_sums_of_many_pairs_in_one_product():
     assert_allclose(value, [np.logaddexp(0, -d).sum()], rtol=1e-14)
     assert_allclose(gradient[y == 0], expit(-d).sum(axis=0), rtol=1e-13)
     assert_allclose(gradient[y == 1], -expit(-d).sum(axis=1), rtol=1e-13)
+
+
+def test_parts_of_a_query_are_cut_by_its_own_pairs(monkeypatch):
+    """Between parts an interrupt is heard; where they end does not depend on other queries."""
+    y, h, offsets = make(3, n_queries=40)
+    whole = SumsOverPairs(RankingData.of(y, offsets))
+    expected = [*whole.logistic(h), *(whole.of_term(t, h, 1, (0.8, 0.6)) for t in TERMS)]
+    assert len(whole._windows) == 1
+    monkeypatch.setattr("sklearn_ltr.losses.sums_over_pairs.PAIRS_AT_A_TIME", 7)
+    parts = SumsOverPairs(RankingData.of(y, offsets))
+    assert len(parts._windows) > 20
+    found = [*parts.logistic(h), *(parts.of_term(t, h, 1, (0.8, 0.6)) for t in TERMS)]
+    assert_allclose(found[0], expected[0], rtol=1e-13)  # logarithms of other products
+    for sums, others in zip(found[1:], expected[1:], strict=True):
+        assert_array_equal(sums, others)
+    longest = int(np.argmax(np.diff(offsets)))
+    rows = slice(offsets[longest], offsets[longest + 1])
+    alone = SumsOverPairs(RankingData.of(y[rows], [0, rows.stop - rows.start]))
+    assert_array_equal(alone.logistic(h[rows])[0], found[0][longest])
