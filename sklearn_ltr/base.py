@@ -6,15 +6,17 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.pairs import check_preferences
 from sklearn_ltr.queries import NO_GROUPS, QueryGroups, encode_groups, per_query, row_hash
 from sklearn_ltr.ranking_data import RankingData
+from sklearn_ltr.scored_rows import query_digests, scoring_rows, watch
 from sklearn_ltr.validation import (
     check_feature_sizes,
     check_grade_sizes,
@@ -112,6 +114,8 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         if sparse.issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
+        if not kwargs.get("reset", True):
+            watch(getattr(self, "_trained_on", None), X)
         return (X, *y) if y else X
 
     def _validate_training_data(
@@ -159,6 +163,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         data = self._group(
             X, y, groups, query_weight, preferences=preferences, sample_weight=sample_weight
         )
+        self._note_queries(X, groups, reset)
         grades = np.unique(data.y[~np.isnan(data.y)])
         if len(grades):
             self.grades_ = grades
@@ -171,6 +176,13 @@ class BaseRanker(RegressorMixin, BaseEstimator):
                 f"found {len(data.y)} sample(s) in {self.n_queries_} queries."
             )
         return data
+
+    def _note_queries(self, X, groups, reset):
+        """Keep what tells a scorer which queries were trained on, 16 bytes for each."""
+        earlier = None if reset else getattr(self, "_trained_on", None)
+        self._trained_on = None if groups is None else query_digests(X, groups, self._n_threads())
+        if earlier is not None and groups is not None:
+            self._trained_on = np.unique(np.concatenate([earlier, self._trained_on]), axis=0)
 
     def _warn_if_constant(self, data, scores, remedy):
         """Say that nothing was learnt, where the scores of the training rows are all the same."""
@@ -301,10 +313,14 @@ class LinearRanker(BaseRanker):
 
 
 def unwrap_search(estimator):
-    """The estimator that a fitted search has found, or else the estimator itself."""
-    while hasattr(estimator, "best_estimator_"):
-        estimator = estimator.best_estimator_
-    return estimator
+    """The estimator that a fitted search has found, or that is frozen, or the estimator itself."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
+        else:
+            return estimator
 
 
 def predict_queries(estimator, X, groups):
@@ -317,7 +333,10 @@ def predict_queries(estimator, X, groups):
         asks = get_routing_for_object(estimator).consumes("predict", ["groups"])
     except NotImplementedError:  # scikit-learn has meta-estimators without routing
         asks = False
-    return estimator.predict(X, groups=groups) if asks else estimator.predict(X)
+    with scoring_rows(groups, _num_samples(X)) as rows:
+        scores = estimator.predict(X, groups=groups) if asks else estimator.predict(X)
+    rows.warn()
+    return scores
 
 
 def _check_within_queries(preferences, queries):

@@ -5,3 +5,7 @@
 
 class ConstantModelWarning(UserWarning):
     """A ranker has found nothing to rank by: all training rows have the same score."""
+
+
+class CutQueryWarning(UserWarning):
+    """A query that is scored was trained on with other rows."""

@@ -139,7 +139,7 @@ def is_missing(value):
         return True
 
 
-def row_hash(X, *columns, n_threads=1):
+def row_hash(X, *columns, n_threads=1, finalise=True):
     """A 64-bit hash of the content of each row, the same for dense and sparse `X`.
 
     Parameters
@@ -148,6 +148,8 @@ def row_hash(X, *columns, n_threads=1):
     *columns : ndarrays of shape (n_samples,), dtype float64
         Further columns that belong to the content: grades, weights.
     n_threads : int, default=1
+    finalise : bool, default=True
+        False: the mere sums over the cells of each row, wrapping at 64 bits.
 
     Returns
     -------
@@ -164,7 +166,8 @@ def row_hash(X, *columns, n_threads=1):
     for k, column in enumerate(columns):
         column = np.ascontiguousarray(column, dtype=np.float64)
         _queries.hash_dense(column[:, None], X.shape[1] + k, hashes, 1)
-    _queries.mix_hashes(hashes)
+    if finalise:
+        _queries.mix_hashes(hashes)
     return hashes
 
 

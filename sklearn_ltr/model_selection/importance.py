@@ -19,6 +19,7 @@ from sklearn.utils import (
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ltr.queries import QueryGroups, encode_groups, per_query, row_hash
+from sklearn_ltr.scored_rows import scoring_rows, unwatched
 from sklearn_ltr.scorers import get_scorer
 
 
@@ -120,7 +121,7 @@ def permutation_importance(
     y = column_or_1d(y, dtype=np.float64)
     check_consistent_length(X, y)
     numbers = _as_numbers(X)
-    queries, query_weight = _canonical_queries(numbers, y, groups, query_weight)
+    queries, ids, query_weight = _canonical_queries(numbers, y, groups, query_weight)
 
     # In this order the same rows are the same problem, in whatever order they came.
     X, y = _safe_indexing(X, queries.order), y[queries.order]
@@ -137,7 +138,9 @@ def permutation_importance(
         between.append(queries.offsets[other][groups])  # a row of the query whose value it gets
     constant = _constant_in_queries(numbers[queries.order], queries)
 
-    score = scorer(estimator, X, y, **metadata)
+    with scoring_rows(ids[groups], len(y)) as rows:
+        score = scorer(estimator, X, y, **metadata)
+    rows.warn()
     shuffled = Parallel(n_jobs=n_jobs)(
         delayed(_scores_of_shuffled)(
             scorer, estimator, X, j, between if constant[j] else within, y, metadata
@@ -168,7 +171,7 @@ def _as_numbers(X):
 
 def _canonical_queries(numbers, y, groups, query_weight):
     """The queries of positive weight, in an order that only their content decides."""
-    codes, _ = encode_groups(groups, len(y))
+    codes, ids = encode_groups(groups, len(y))
     content = [y]
     if query_weight is not None:
         per_query(query_weight, QueryGroups.from_ids(codes, len(y)))  # raises if it is invalid
@@ -177,7 +180,7 @@ def _canonical_queries(numbers, y, groups, query_weight):
     queries = QueryGroups.from_ids(codes, len(y), keys=row_hash(numbers, *content))
     if query_weight is not None:
         queries, _ = queries.select(query_weight[queries.order][queries.offsets[:-1]] > 0)
-    return queries, query_weight
+    return queries, ids[queries.ids], query_weight
 
 
 def _constant_in_queries(numbers, queries):
@@ -208,5 +211,6 @@ def _scores_of_shuffled(scorer, estimator, X, j, sources, y, metadata):
             X.isetitem(j, column[source])
         else:
             X[:, j] = column[source]
-        scores.append(scorer(estimator, X, y, **metadata))
+        with unwatched():
+            scores.append(scorer(estimator, X, y, **metadata))
     return scores

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from sklearn_ltr.queries import NO_GROUPS, QueryGroups
+from sklearn_ltr.scored_rows import check_groups_arrived
 from sklearn_ltr.validation import warn_caller
 
 METHODS = ("minmax", "standard")
@@ -178,6 +179,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             than in `fit`.
         """
         X = self._validate(X, reset=False)
+        check_groups_arrived(groups, "QueryScaler.transform", len(X))
         if groups is None:
             warn_caller(NO_GROUPS.format(n=len(X), method="transform"), UserWarning)
         queries = QueryGroups.from_ids(groups, len(X))

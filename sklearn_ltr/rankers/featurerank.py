@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.metrics.correlation import KendallTau
 from sklearn_ltr.queries import QueryGroups
+from sklearn_ltr.scored_rows import check_groups_arrived
 from sklearn_ltr.weak.hidden_order import ClassCenters, HiddenOrder
 
 
@@ -205,6 +206,7 @@ class FeatureRank(BaseRanker):
         """
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
+        check_groups_arrived(groups, "FeatureRank.predict", len(X))
         queries = QueryGroups.from_ids(groups, len(X))
         f = np.zeros(len(X))
         for m, (beta, hidden_order) in enumerate(zip(self.beta_, self._hidden_orders, strict=True)):

@@ -228,7 +228,8 @@ def test_every_ranker_can_be_drawn(R):
     assert display.values[1] == ndcg_score(y, scores, groups, k=2)
     assert legend_of(display.ax_) == [R.__name__]
     single = SingleFeatureRanker().fit(np.nan_to_num(X), y, groups=groups)
-    display = WinLossDisplay.from_estimators(ranker, single, np.nan_to_num(X), y, groups)
+    filled = np.nan_to_num(X), y, groups + len(y)  # other rows, and so other ids
+    display = WinLossDisplay.from_estimators(ranker, single, *filled)
     assert legend_of(display.ax_)[0].startswith(f"{R.__name__} ")
 
 
