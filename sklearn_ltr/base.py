@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from sklearn_ltr.exceptions import ConstantModelWarning
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.pairs import check_preferences
 from sklearn_ltr.queries import NO_GROUPS, QueryGroups, encode_groups, per_query, row_hash
@@ -62,6 +63,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         tags.regressor_tags.poor_score = True
         return tags
 
+    @explain_keywords
     def score(self, X, y, groups=None, query_weight=None, sample_weight=None):
         """Mean NDCG@10 of the rankings that `predict` gives.
 
@@ -295,6 +297,7 @@ class LinearRanker(BaseRanker):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "coef_")
 
+    @explain_keywords
     def predict(self, X):
         """Scores; within a query, a higher score ranks higher.
 

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses.base import check_loss
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.validation import (
@@ -145,6 +146,7 @@ class ScoreFunctionRanker(BaseRanker):
     _computes_with_features = True
     _order = "C"
 
+    @explain_keywords
     def fit(self, X, y, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None):
         """Fit the ranker.
 
@@ -256,6 +258,7 @@ class ScoreFunctionRanker(BaseRanker):
             raise AttributeError("A net has no `coef_`; its weights are in `coefs_`.")
         return self.coefs_[0].ravel()
 
+    @explain_keywords
     def predict(self, X):
         """Scores; within a query, a higher score ranks higher.
 

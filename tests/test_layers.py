@@ -23,6 +23,7 @@ LAYERS = {
     "queries": 1,
     "columns": 1,
     "scored_rows": 1,
+    "keywords": 1,
     "labels": 1,
     "ranking": 1,
     "binning": 1,
@@ -45,6 +46,7 @@ LAYERS = {
 }
 # Where parts of one layer may import each other; nothing else may, nor in a circle.
 WITHIN_A_LAYER = {
+    ("preprocessing", "keywords"),
     ("preprocessing", "queries"),
     ("preprocessing", "columns"),
     ("preprocessing", "validation"),

@@ -19,6 +19,7 @@ from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.binning import MAX_BINS, Binner
 from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.validation import LARGEST_SCORE, check_positive, check_predicted
 
@@ -90,6 +91,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
     # Whether scores are the mean of what the rounds and the start, 0, give, and not their sum.
     _averaged = False
 
+    @explain_keywords
     @with_callbacks
     def fit(
         self, X, y=None, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None
@@ -275,6 +277,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             "_predictor": self.model_.first(self.best_iteration_).collapse(),
         }
 
+    @explain_keywords
     def predict(self, X):
         """Scores; within a query, a higher score ranks higher.
 
@@ -293,6 +296,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             outputs = self._predictor.predict(X, self._n_threads())
         return check_predicted(self._to_scores(outputs))
 
+    @explain_keywords
     def staged_predict(self, X):
         """Scores after each round.
 

@@ -8,11 +8,13 @@ Mixed in before `BoostedRanker`.
 import numpy as np
 
 from sklearn_ltr.boosting.driver import with_callbacks
+from sklearn_ltr.keywords import explain_keywords
 
 
 class FitPairsMixin:
     """``fit`` of boosted rankers that learn from preference pairs, of grades or given."""
 
+    @explain_keywords
     @with_callbacks
     def fit(
         self,
@@ -69,6 +71,7 @@ class FitPairsMixin:
 class FitRowsMixin:
     """``fit`` of boosted rankers that learn from the grade of each row by itself."""
 
+    @explain_keywords
     @with_callbacks
     def fit(
         self,

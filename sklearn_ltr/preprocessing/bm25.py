@@ -12,6 +12,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ltr.columns import column_number
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.queries import is_missing
 
 FEATURES = ("bm25", "tf", "idf", "tfidf", "coverage", "length")
@@ -141,6 +142,7 @@ class BM25Features(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    @explain_keywords
     def fit(self, X, y=None):
         """Count terms in the distinct documents.
 
@@ -178,6 +180,7 @@ class BM25Features(TransformerMixin, BaseEstimator):
         self.mean_length_ = np.array([tf.sum() / N for tf in of_field])
         return self
 
+    @explain_keywords
     def transform(self, X):
         """Features of each row.
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.queries import NO_GROUPS, QueryGroups
 from sklearn_ltr.scored_rows import check_groups_arrived
 from sklearn_ltr.validation import warn_caller
@@ -116,6 +117,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.requires_fit = False
         return tags
 
+    @explain_keywords
     def fit(self, X, y=None):
         """Check the parameters, and note the number and the names of the features.
 
@@ -139,6 +141,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._validate(X, reset=True)
         return self
 
+    @explain_keywords
     def fit_transform(self, X, y=None, groups=None):
         """The same as ``fit(X).transform(X, groups)``.
 
@@ -157,6 +160,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         return self.fit(X).transform(X, groups)
 
+    @explain_keywords
     def transform(self, X, groups=None):
         """Scale each feature within each query.
 

@@ -9,6 +9,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.base import BaseRanker
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics.correlation import KendallTau
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.scored_rows import check_groups_arrived
@@ -127,6 +128,7 @@ class FeatureRank(BaseRanker):
         self.n_classes = n_classes
         self.n_jobs = n_jobs
 
+    @explain_keywords
     def fit(self, X, y, groups=None, query_weight=None):
         """Fit the ranker.
 
@@ -183,6 +185,7 @@ class FeatureRank(BaseRanker):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "centers_")
 
+    @explain_keywords
     def predict(self, X, groups=None):
         """Scores; within a query, a higher score ranks higher.
 

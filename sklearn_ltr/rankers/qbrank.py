@@ -10,6 +10,7 @@ from sklearn.utils import check_scalar
 from sklearn_ltr.boosting.driver import with_callbacks
 from sklearn_ltr.boosting.quadratic import quadratic_rounds
 from sklearn_ltr.boosting.trees import TreeBoosting
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses.base import FURTHEST_STEP, BoundLoss, ratio
 from sklearn_ltr.losses.hinge_sums import TiedSums, hinge_sums
 from sklearn_ltr.validation import check_choice, check_margin, check_positive
@@ -237,6 +238,7 @@ class QBRank(TreeBoosting):
         self.random_state = random_state
         self.verbose = verbose
 
+    @explain_keywords
     @with_callbacks
     def fit(
         self,

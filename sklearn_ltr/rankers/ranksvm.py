@@ -15,6 +15,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from sklearn_ltr.base import LinearRanker
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses.hinge_sums import HingeSums
 from sklearn_ltr.validation import check_choice, check_positive
 
@@ -154,6 +155,7 @@ class RankSVM(LinearRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @explain_keywords
     def fit(self, X, y, groups=None, query_weight=None):
         """Fit to graded rows.
 

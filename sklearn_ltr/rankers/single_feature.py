@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.columns import column_number
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
 from sklearn_ltr.weak.column import column_of, columns_of
 
@@ -105,6 +106,7 @@ class SingleFeatureRanker(LinearRanker):
         tags.target_tags.positive_only = self.weights is None and refuses_negative_grades(metric)
         return tags
 
+    @explain_keywords
     def fit(self, X, y, groups=None, query_weight=None):
         """Choose the feature, or check the weights.
 

@@ -1,0 +1,85 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Keywords that other libraries use, answered with the argument that is meant."""
+
+import functools
+import inspect
+import re
+from difflib import get_close_matches
+
+# What other libraries, LightGBM, XGBoost and CatBoost among them, or a guess call an argument.
+QUERIES = re.compile(r"groups?(_ids?)?|qids?|(query|queries)(_ids?)?")
+VALIDATION = re.compile(
+    r"eval_(set|group|qid|name)s?|valid(ation)?_(set|data)s?|(X|y|groups?)_val(id)?"
+)
+WEIGHTS = re.compile(r"(sample_|query_|group_)?weights?")
+WEIGHTS_OF_VALIDATION = re.compile(
+    r"eval_sample_weight|sample_weight_eval_set|(sample|query)_weight_val"
+)
+START = re.compile(r"(eval_)?init_(score|model)|base_margin(_eval_set)?|baseline|xgb_model")
+PARAMETERS = {
+    "early_stopping_rounds": "n_iter_no_change",
+    "eval_metric": "scoring",
+    "iterations": "n_estimators",
+    "n_iter": "n_estimators",
+    "num_boost_round": "n_estimators",
+}
+
+METHODS = ("fit", "fit_transform", "transform", "predict", "score")
+
+
+def explain_keywords(method):
+    """Decorate a public method: of a keyword that it does not take, say what takes its place.
+
+    The error names the class of the caller, and not the base class that has the method. The
+    signature stays what it was, as metadata requests are made of it.
+    """
+    accepted = inspect.signature(method).parameters
+
+    @functools.wraps(method)
+    def explained(self, *args, **kwargs):
+        for name in kwargs:
+            if name not in accepted:
+                where = f"{type(self).__name__}.{method.__name__}"
+                raise TypeError(
+                    f"{where}() has no argument `{name}`: {_in_its_place(name, accepted, self)}."
+                )
+        return method(self, *args, **kwargs)
+
+    return explained
+
+
+def _in_its_place(name, accepted, estimator):
+    """What to give in the place of an argument that there is not."""
+    parameters, cls = estimator.get_params(deep=False), type(estimator).__name__
+    if name in parameters:
+        return f"it is a parameter of the class, {cls}({name}=...)"
+    if QUERIES.fullmatch(name):
+        if "groups" in accepted:
+            sizes = "; np.repeat(np.arange(len(sizes)), sizes) makes ids of the sizes of queries"
+            return f"give the query id of each row as groups={sizes if 'group' in name else ''}"
+        others = " and ".join(method for method in METHODS if _takes_groups(estimator, method))
+        return "it needs no query ids" + (f"; {others} take groups=" if others else "")
+    if VALIDATION.fullmatch(name):
+        if "X_val" in accepted:
+            return "give validation rows as X_val=, y_val= and groups_val="
+        return "nothing takes its place, as there is nothing to judge by validation rows"
+    if WEIGHTS.fullmatch(name) and "sample_weight" in accepted:
+        return "give the weight of each row as sample_weight=, or of its query as query_weight="
+    if WEIGHTS.fullmatch(name) and "query_weight" in accepted:
+        return "give the weight of each row's query as query_weight=; a row has none of its own"
+    if WEIGHTS.fullmatch(name) or WEIGHTS_OF_VALIDATION.fullmatch(name):
+        return "nothing takes its place, as these rows have no weights"
+    if START.fullmatch(name):
+        warm = "; warm_start=True goes on with an earlier fit" if "warm_start" in parameters else ""
+        return f"nothing takes its place, as scores start from 0{warm}"
+    if PARAMETERS.get(name) in parameters:
+        return f"it is a parameter of the class, {cls}({PARAMETERS[name]}=...)"
+    close = get_close_matches(name, accepted, n=1)
+    known = ", ".join(argument for argument in accepted if argument != "self")
+    return "".join(f"did you mean {match}=? " for match in close) + f"its arguments are {known}"
+
+
+def _takes_groups(estimator, method):
+    function = getattr(type(estimator), method, None)
+    return function is not None and "groups" in inspect.signature(function).parameters
