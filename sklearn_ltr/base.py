@@ -7,10 +7,11 @@ from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from sklearn_ltr.columns import explained
 from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics.registry import get_metric
@@ -19,6 +20,7 @@ from sklearn_ltr.queries import NO_GROUPS, QueryGroups, encode_groups, per_query
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.scored_rows import query_digests, scoring_rows, watch
 from sklearn_ltr.validation import (
+    check_column,
     check_feature_sizes,
     check_grade_sizes,
     check_predicted,
@@ -88,7 +90,12 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         """
         if groups is None:
             warn_caller(NO_GROUPS.format(n=len(y), method="score"), UserWarning)
-        weights = [np.asarray(w) for w in (query_weight, sample_weight) if w is not None]
+        weights = {"query_weight": query_weight, "sample_weight": sample_weight}
+        weights = [
+            check_column(w, name, _num_samples(X), finite=False)
+            for name, w in weights.items()
+            if w is not None
+        ]
         weight = np.prod(weights, axis=0) if weights else None
         y_score = predict_queries(self, X, groups)
         y, y_score, groups, weight = only_labelled(y, y_score, groups, weight)
@@ -99,10 +106,9 @@ class BaseRanker(RegressorMixin, BaseEstimator):
         # there are processors would be of no use.
         return min(effective_n_jobs(self.n_jobs), max(cpu_count(), FEW_THREADS))
 
-    def _validate_X(self, X, **kwargs):
+    def _validate_X(self, X, *, name="X", **kwargs):
         """`X` as an array or canonical CSR matrix of float32 or float64."""
-        # The sum by which scikit-learn looks for numbers that are not finite may overflow.
-        with np.errstate(invalid="ignore"):
+        with explained(X, kwargs.get("y"), name):
             result = validate_data(
                 self,
                 X,
@@ -220,29 +226,21 @@ class BaseRanker(RegressorMixin, BaseEstimator):
     def _validate_X_y(self, X, y, reset):
         if not self._allow_unlabelled or y is None:
             X, y = self._validate_X(X, y=y, y_numeric=True, reset=reset)
-            return X, y.astype(np.float64, copy=False)
+            return X, check_column(y, "y")
         X = self._validate_X(X, reset=reset)
-        y = column_or_1d(y, warn=True, dtype=np.float64)
-        y = check_array(y, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
-        check_consistent_length(X, y)
-        return X, y
+        check_column(y, "y", X.shape[0], finite="allow-nan")
+        return X, column_or_1d(y, warn=True, dtype=np.float64)
 
     def _validate_validation_data(self, X, y, groups):
         """Check ``X_val``, ``y_val``, ``groups_val``, as `_validate_training_data`."""
         if X is None or y is None:
             raise ValueError("`X_val` and `y_val` go together: give both or none.")
-        X = self._validate_X(X, reset=False)
-        y = check_array(
-            column_or_1d(y),
-            ensure_2d=False,
-            dtype=np.float64,
-            ensure_all_finite="allow-nan" if self._allow_unlabelled else True,
-            input_name="y_val",
+        X = self._validate_X(X, name="X_val", reset=False)
+        y = check_column(
+            y, "y_val", X.shape[0], finite="allow-nan" if self._allow_unlabelled else True
         )
         if np.isnan(y).all():
             raise ValueError("`y_val` is NaN at every row, so that there is nothing to judge by.")
-        if len(y) != X.shape[0]:
-            raise ValueError(f"`y_val` has {len(y)} entries but `X_val` has {X.shape[0]} rows.")
         if groups is None:
             message = NO_GROUPS.format(n=len(y), method="fit").replace("`groups`", "`groups_val`")
             warn_caller(message, UserWarning)
@@ -353,13 +351,23 @@ def _check_within_queries(preferences, queries):
         raise ValueError(f"`preferences` has the pair {pair}, whose rows differ in `groups`.")
 
 
-def only_labelled(y, y_score, groups, query_weight):
-    """The rows whose grade is not NaN; `groups` and `query_weight` may be None."""
-    missing = np.isnan(np.asarray(y, dtype=np.float64))
+def only_labelled(y, y_score, groups, query_weight, name="y"):
+    """The rows whose grade is not NaN; `groups` and `query_weight` may be None.
+
+    `name` is that of `y` in error messages, where it has not one grade for each score.
+    """
+    grades = check_column(y, name, finite="allow-nan")
+    if len(grades) != _num_samples(y_score):
+        raise ValueError(
+            f"`{name}` and the scores of the rows must have the same length; got {len(grades)} and "
+            f"{_num_samples(y_score)}."
+        )
+    missing = np.isnan(grades)
     if not missing.any():
         return y, y_score, groups, query_weight
     if groups is not None:
         groups = encode_groups(groups, len(missing))[0][~missing]
     if query_weight is not None:
-        query_weight = np.asarray(query_weight)[~missing]
-    return np.asarray(y)[~missing], np.asarray(y_score)[~missing], groups, query_weight
+        query_weight = check_column(query_weight, "query_weight", len(missing), finite=False)
+        query_weight = query_weight[~missing]
+    return grades[~missing], np.asarray(y_score)[~missing], groups, query_weight

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from sklearn_ltr._kernels import _pairs
+from sklearn_ltr.validation import check_column
 
 # More distinct grades than this and pairs are listed: the cost of implicit pairs grows with the
 # number of grades.
@@ -272,7 +273,10 @@ def check_preferences(preferences, weight, n_samples):
         If an index is no integer or outside the rows, a row is preferred to itself, weights are
         invalid, or no pair is left.
     """
-    pairs = np.asarray(preferences)
+    try:
+        pairs = np.asarray(preferences)
+    except ValueError:  # rows of different length
+        pairs = np.empty(len(preferences), dtype=object)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise ValueError(
             "`preferences` must be an integer array of shape (n_pairs, 2), row of the winner and "
@@ -290,7 +294,10 @@ def check_preferences(preferences, weight, n_samples):
     if (winner == loser).any():
         p = int(np.flatnonzero(winner == loser)[0])
         raise ValueError(f"`preferences` prefers row {winner[p]} to itself, at {p}.")
-    weight = np.ones(len(pairs)) if weight is None else np.asarray(weight, dtype=np.float64)
+    if weight is None:
+        weight = np.ones(len(pairs))
+    else:
+        weight = check_column(weight, "preference_weight", finite=False)
     if weight.shape != (len(pairs),) or not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError(
             f"`preference_weight` must have one finite entry, not negative, for each of the "

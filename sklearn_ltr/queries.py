@@ -7,6 +7,7 @@ and the offsets of the queries in it.
 """
 
 import operator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from sklearn_ltr._kernels import _queries
+from sklearn_ltr.validation import check_column, is_nested
 
 # Weights up to 2 to this, and down to its inverse, are taken as they are.
 LARGEST_EXPONENT = 60
@@ -52,9 +54,12 @@ def encode_groups(groups, n_samples, name="groups"):
     groups = _as_id_array(groups, name)
     if groups.ndim != 1:
         raise ValueError(
-            f"`{name}` must be one-dimensional, one query id a row; got shape {groups.shape}."
+            f"`{name}` must be one-dimensional, one query id a row; got shape {groups.shape}. If "
+            f"it has a list of ids for each query, np.concatenate({name}) is what is needed."
         )
     if groups.shape[0] != n_samples:
+        if groups.dtype.kind == "O":
+            _encode_objects(groups, name)  # refuses lists of ids, which explain the length
         message = (
             f"`{name}` has {groups.shape[0]} entries but there are {n_samples} rows; "
             "give one query id for each row."
@@ -65,11 +70,13 @@ def encode_groups(groups, n_samples, name="groups"):
                 f"np.repeat(np.arange(len({name})), {name}) turns sizes into ids."
             )
         raise ValueError(message)
-    if groups.dtype.kind == "O":
+    missing = _missing_rows(groups)
+    if missing is not None and missing.any():
+        raise ValueError(_missing_id(name, int(missing.argmax())))
+    if isinstance(groups, np.ma.MaskedArray):
+        groups = groups.data
+    if groups.dtype.hasobject:
         return _encode_objects(groups, name)
-    if groups.dtype.kind in "fcmM" and (missing := np.isnan(groups)).any():
-        row = int(np.flatnonzero(missing)[0])
-        raise ValueError(f"`{name}` has a missing id at row {row}; every row needs a query id.")
     if groups.dtype.kind in "iuf" and (groups[1:] >= groups[:-1]).all():
         new = np.concatenate(([True], groups[1:] != groups[:-1]))[: len(groups)]
         return np.cumsum(new) - 1, groups[new]
@@ -80,7 +87,7 @@ def encode_groups(groups, n_samples, name="groups"):
 def _sums_to(values, total):
     try:
         return bool(values.sum() == total)
-    except TypeError:  # ids that are no numbers
+    except (TypeError, ValueError, ArithmeticError):  # ids that are no numbers, or cannot be added
         return False
 
 
@@ -90,37 +97,81 @@ def check_groups(groups, name="groups"):
         raise ValueError(f"`{name}` is None; give one query id for each row.")
 
 
+def _missing_id(name, row):
+    return f"`{name}` has a missing id at row {row}; every row needs a query id."
+
+
+def _missing_rows(groups):
+    """Which ids the dtype of an array itself marks as missing: ndarray of bool, or None.
+
+    What objects say is left to `is_missing`.
+    """
+    if isinstance(groups, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(groups)
+        if masked.dtype.names:
+            masked = np.any([masked[field] for field in masked.dtype.names], axis=0)
+        missing = _missing_rows(groups.data)
+        return masked if missing is None else masked | missing
+    if groups.dtype.names:
+        found = [_missing_rows(groups[field]) for field in groups.dtype.names]
+        found = [missing for missing in found if missing is not None]
+        return np.any(found, axis=0) if found else None
+    if groups.dtype.kind in "fcmM":
+        return np.isnan(groups)
+    if groups.dtype.kind == "T" and hasattr(groups.dtype, "na_object"):
+        # isnan knows only of sentinels that are a NaN.
+        sentinel = groups.dtype.na_object
+        return np.array([value is sentinel for value in groups.astype(object)], dtype=bool)
+    return None
+
+
 def _as_id_array(groups, name):
     check_groups(groups, name)
     if sparse.issparse(groups):
         raise ValueError(f"`{name}` must be a dense one-dimensional array; got a sparse matrix.")
+    if isinstance(groups, (str, bytes, set, frozenset, Mapping, Iterator)):
+        # They have no order, or cannot be read twice, or are one id.
+        raise ValueError(  # noqa: TRY004 - as for all other ids that are wrong
+            f"`{name}` must be an array or a list, one query id for each row; got a "
+            f"{type(groups).__name__}."
+        )
     if not hasattr(groups, "__array__") and not hasattr(groups, "dtype"):
         # NumPy would turn a list such as [2**63, -1] into floats and merge neighbouring ids.
-        try:
-            groups = list(groups)
-        except TypeError as error:
-            raise ValueError(
-                f"`{name}` must be one query id for each row; got {groups!r}."
-            ) from error
-        array = np.empty(len(groups), dtype=object)
-        array[:] = groups
-        return array
-    array = np.asarray(groups)
+        return _as_objects(groups, name)
+    try:
+        array = groups if isinstance(groups, np.ma.MaskedArray) else np.asarray(groups)
+    except Exception:  # noqa: BLE001 - each library has its own, as polars for integers of 128 bits
+        return _as_objects(groups, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.ravel()
     return array
 
 
+def _as_objects(groups, name):
+    try:
+        groups = list(groups)
+    except TypeError as error:
+        raise ValueError(f"`{name}` must be one query id for each row; got {groups!r}.") from error
+    return np.fromiter(groups, dtype=object, count=len(groups))  # which leaves lists alone
+
+
 def _encode_objects(groups, name):
     numbers = {}
     codes = np.empty(groups.shape[0], dtype=np.intp)
-    for row, value in enumerate(groups):
+    for row, value in enumerate(groups.tolist()):
+        seen = len(numbers)
         try:
-            codes[row] = numbers.setdefault(value, len(numbers))
+            codes[row] = numbers.setdefault(value, seen)
         except TypeError as error:
-            raise ValueError(f"`{name}` has an unhashable id at row {row}: {value!r}.") from error
-        if value is None or is_missing(value):
-            raise ValueError(f"`{name}` has a missing id at row {row}; every row needs a query id.")
+            if is_missing(value):  # such as Decimal("sNaN")
+                raise ValueError(_missing_id(name, row)) from error
+            raise ValueError(
+                f"`{name}` has an unhashable id at row {row}: {value!r}. If it has a list of ids "
+                f"for each query, np.concatenate({name}) is what is needed; ids of several parts "
+                "are tuples."
+            ) from error
+        if len(numbers) > seen and is_missing(value):
+            raise ValueError(_missing_id(name, row))
     ids = np.empty(len(numbers), dtype=object)
     ids[:] = list(numbers)
     try:
@@ -133,10 +184,19 @@ def _encode_objects(groups, name):
 
 
 def is_missing(value):
+    """Whether a value, or a part of a tuple, is what some library calls missing."""
+    if isinstance(value, (tuple, frozenset)):
+        return any(is_missing(part) for part in value)
+    if hasattr(value, "as_py"):  # a scalar of pyarrow
+        value = value.as_py()
+    if value is None or value is np.ma.masked:
+        return True
     try:
         return bool(operator.ne(value, value))  # NaN and NaT differ from themselves
-    except TypeError:  # pandas.NA has no truth value
+    except (TypeError, ArithmeticError):  # pandas.NA has no truth value, a signalling NaN no order
         return True
+    except ValueError:  # an array
+        return False
 
 
 def row_hash(X, *columns, n_threads=1, finalise=True):
@@ -335,20 +395,14 @@ def per_query(values, queries, name="query_weight"):
         differ within a query, or all are zero.
     """
     try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"`{name}` must hold numbers: {error}.") from error
-    if values.shape != (queries.n_samples,):
-        message = (
-            f"`{name}` must have one entry for each of the {queries.n_samples} rows; got shape "
-            f"{values.shape}."
-        )
-        if values.shape == (queries.n_queries,):
-            message += (
-                f" It has one entry for each query: repeat each over the rows of its query, "
-                f"{name}[np.unique(groups, return_inverse=True)[1]]."
-            )
-        raise ValueError(message)
+        values = check_column(values, name, queries.n_samples, finite=False)
+    except ValueError as error:
+        if is_nested(values) or np.shape(values) != (queries.n_queries,):
+            raise
+        raise ValueError(
+            f"{error} It has one entry for each query: repeat each over the rows of its query, "
+            f"{name}[np.unique(groups, return_inverse=True)[1]]."
+        ) from error
     if not np.isfinite(values).all() or (values < 0).any():
         row = int(np.flatnonzero(~np.isfinite(values) | (values < 0))[0])
         raise ValueError(f"`{name}` must be finite and not negative; row {row} has {values[row]}.")

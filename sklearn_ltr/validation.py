@@ -63,6 +63,87 @@ def check_margin(margin):
     check_positive(margin, "margin")
 
 
+def check_column(values, name, n_rows=None, *, finite=True):
+    """One number a row, as a one-dimensional float64 array.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,) or (n_rows, 1)
+    name : str
+        Name of the argument in error messages.
+    n_rows : int, default=None
+        Number of rows expected; None takes any.
+    finite : bool or "allow-nan", default=True
+        Whether to refuse NaN and infinity, or infinity alone.
+
+    Raises
+    ------
+    ValueError
+        If the values are no numbers, are not one a row, or not as many as there are rows.
+    """
+    check_no_mask(values, name)
+    try:
+        # The sum by which scikit-learn looks for numbers that are not finite may overflow.
+        with np.errstate(invalid="ignore"):
+            column = check_array(
+                values,
+                ensure_2d=False,
+                dtype=np.float64,
+                ensure_all_finite=finite,
+                input_name=name,
+            )
+    except (TypeError, ValueError) as error:
+        if is_nested(values):
+            raise ValueError(flat_form(values, name, n_rows)) from error
+        if f"Input {name} " in str(error):
+            raise
+        if np.ndim(values) == 0:
+            raise ValueError(f"`{name}` must have {_one_each(n_rows)}; got {values!r}.") from error
+        raise ValueError(f"`{name}` cannot be read as a column of numbers: {error}") from error
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column.ravel()
+    if column.ndim == 2:
+        raise ValueError(flat_form(values, name, n_rows))
+    if n_rows is not None and len(column) != n_rows:
+        raise ValueError(f"`{name}` must have {_one_each(n_rows)}; got shape {column.shape}.")
+    return column
+
+
+def _one_each(n_rows):
+    return "one entry a row" if n_rows is None else f"one entry for each of the {n_rows} rows"
+
+
+def check_no_mask(values, name):
+    """Raise ValueError if entries are masked, which scikit-learn would read as if they were not."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"`{name}` is a masked array, whose mask would be lost; fill it, as by NaN."
+        )
+
+
+def is_nested(values):
+    """Whether there are lists, such as one a query, where one entry a row should be."""
+    shape = getattr(values, "shape", None)
+    if shape is not None and len(shape) != 1:
+        return len(shape) > 1 and shape[1:] != (1,)
+    try:
+        return any(hasattr(v, "__len__") and not isinstance(v, (str, bytes)) for v in values)
+    except TypeError:  # a single number
+        return False
+
+
+def flat_form(values, name, n_rows=None):
+    """What to say of nested values: how the rows of all queries are given."""
+    shape = getattr(values, "shape", ())
+    got = f"shape {tuple(shape)}" if len(shape) > 1 else "a list of lists"
+    groups = "groups_val" if name.endswith("_val") else "groups"
+    return (
+        f"`{name}` must be one-dimensional, {_one_each(n_rows)}, with the rows of all queries "
+        f"below one another; got {got}. If it has a list for each query, np.concatenate({name}) is "
+        f"needed, with {groups}=np.repeat(range(len({name})), [len(q) for q in {name}])."
+    )
+
+
 def check_sample_weight(sample_weight, n_samples):
     """`sample_weight` as an array; None where all are 1.
 
@@ -71,14 +152,7 @@ def check_sample_weight(sample_weight, n_samples):
     ValueError
         If it has another shape, an entry that is negative or not finite, or only zeros.
     """
-    sample_weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    if sample_weight.shape != (n_samples,):
-        raise ValueError(
-            f"`sample_weight` must have one entry for each of the {n_samples} rows; got shape "
-            f"{sample_weight.shape}."
-        )
+    sample_weight = check_column(sample_weight, "sample_weight", n_samples)
     if (sample_weight < 0).any():
         row = int(np.argmin(sample_weight))
         raise ValueError(

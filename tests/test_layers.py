@@ -46,6 +46,9 @@ LAYERS = {
 }
 # Where parts of one layer may import each other; nothing else may, nor in a circle.
 WITHIN_A_LAYER = {
+    ("columns", "queries"),
+    ("columns", "validation"),
+    ("queries", "validation"),
     ("preprocessing", "keywords"),
     ("preprocessing", "queries"),
     ("preprocessing", "columns"),

@@ -9,12 +9,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array
 
 from sklearn_ltr._kernels import _types
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.queries import per_query as reduce_to_queries
 from sklearn_ltr.reduction import mean
+from sklearn_ltr.validation import check_column
 
 TIES = _types.names(_types.Ties)  # ("average", ...)
 UNDEFINED = ("skip", "raise", 0, 1)
@@ -166,21 +166,6 @@ class Metric:
 
     def _values(self, y_true, y_score, offsets, n_threads):
         raise NotImplementedError
-
-
-def check_column(values, name):
-    """A finite one-dimensional float64 array, or a ValueError that names the argument."""
-    # The sum by which scikit-learn looks for numbers that are not finite may overflow.
-    with np.errstate(invalid="ignore"):
-        column = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
-    if column.ndim == 2 and column.shape[1] == 1:
-        column = column.ravel()
-    if column.ndim != 1:
-        raise ValueError(
-            f"`{name}` must be one-dimensional, one entry a row, with the rows of all queries "
-            f"below one another; got shape {column.shape}."
-        )
-    return column
 
 
 def group_rows(y_true, y_score, groups, query_weight):

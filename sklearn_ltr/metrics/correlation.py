@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_ltr._kernels import _correlation
-from sklearn_ltr.metrics._per_query import UNDEFINED, Metric, check_column
+from sklearn_ltr.metrics._per_query import UNDEFINED, Metric
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.ranking import rows_to_rank
-from sklearn_ltr.validation import check_choice
+from sklearn_ltr.validation import check_choice, check_column
 
 DENOMINATORS = ("comparable", "all")
 TIED_PAIR_COUNTS = {"average": 0.5, "agree": 0.0}

@@ -14,9 +14,8 @@ from sklearn.utils import check_random_state, check_scalar
 
 from sklearn_ltr.base import only_labelled, predict_queries
 from sklearn_ltr.metrics import get_metric
-from sklearn_ltr.metrics._per_query import check_column
 from sklearn_ltr.queries import check_groups
-from sklearn_ltr.validation import check_choice
+from sklearn_ltr.validation import check_choice, check_column
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 RESAMPLES_AT_ONCE = 512
@@ -189,6 +188,7 @@ def compare_rankers(
     if y is None:
         raise ValueError("`y` is None; give the grade of each row.")
     check_groups(groups)
+    y = check_column(y, "y", finite="allow-nan")
     of_ranker = {}
     for name, ranker in rankers.items():
         if hasattr(ranker, "predict"):

@@ -8,9 +8,11 @@ import numpy as np
 from sklearn import config_context
 from sklearn.model_selection import GroupKFold, check_cv, cross_validate
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from sklearn_ltr.queries import encode_groups
 from sklearn_ltr.scorers import get_scorer
+from sklearn_ltr.validation import check_column
 
 
 def learning_curve(
@@ -110,7 +112,9 @@ def learning_curve(
     array([0.71, 0.74, 0.74])
     """
     scorer = get_scorer(scoring)
-    codes, ids = encode_groups(groups, X.shape[0] if hasattr(X, "shape") else len(X))
+    n_samples = _num_samples(X)
+    check_column(y, "y", n_samples, finite="allow-nan")
+    codes, ids = encode_groups(groups, n_samples)
     if cv is None or isinstance(cv, Integral):
         cv = GroupKFold(5 if cv is None else cv)
     folds = list(check_cv(cv).split(X, y, codes))

@@ -11,16 +11,17 @@ from sklearn.utils import (
     Bunch,
     _safe_indexing,
     check_array,
-    check_consistent_length,
     check_random_state,
     check_scalar,
-    column_or_1d,
 )
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples
 
+from sklearn_ltr.columns import dtypes_of, with_column_of
 from sklearn_ltr.queries import QueryGroups, encode_groups, per_query, row_hash
 from sklearn_ltr.scored_rows import scoring_rows, unwatched
 from sklearn_ltr.scorers import get_scorer
+from sklearn_ltr.validation import check_column, check_no_mask
 
 
 def permutation_importance(
@@ -116,10 +117,10 @@ def permutation_importance(
     """
     scorer = get_scorer(scoring)
     check_scalar(n_repeats, "n_repeats", Integral, min_val=1)
-    if not hasattr(X, "iloc"):
+    check_no_mask(X, "X")
+    if dtypes_of(X) is None:
         X = check_array(X, accept_sparse="csc", dtype=None, ensure_all_finite="allow-nan")
-    y = column_or_1d(y, dtype=np.float64)
-    check_consistent_length(X, y)
+    y = check_column(y, "y", _num_samples(X), finite="allow-nan")
     numbers = _as_numbers(X)
     queries, ids, query_weight = _canonical_queries(numbers, y, groups, query_weight)
 
@@ -197,20 +198,22 @@ def _constant_in_queries(numbers, queries):
 
 def _scores_of_shuffled(scorer, estimator, X, j, sources, y, metadata):
     """Scores with the values of column `j` taken from other rows, for each array of `sources`."""
+    is_frame = dtypes_of(X) is not None
     if sparse.issparse(X):
         column = X[:, [j]].toarray()
         left, right = X[:, :j], X[:, j + 1 :]
-    else:
+    elif not is_frame:
         X = X.copy()
-        column = X.iloc[:, j].array.copy() if hasattr(X, "iloc") else X[:, j].copy()
+        column = X[:, j].copy()
     scores = []
     for source in sources:
         if sparse.issparse(X):
-            X = sparse.hstack([left, type(X)(column[source]), right], format="csc")
-        elif hasattr(X, "iloc"):
-            X.isetitem(j, column[source])
+            shuffled = sparse.hstack([left, type(X)(column[source]), right], format="csc")
+        elif is_frame:
+            shuffled = with_column_of(X, j, source)
         else:
             X[:, j] = column[source]
+            shuffled = X
         with unwatched():
-            scores.append(scorer(estimator, X, y, **metadata))
+            scores.append(scorer(estimator, shuffled, y, **metadata))
     return scores

@@ -4,6 +4,7 @@
 
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _num_samples
 
 from sklearn_ltr.queries import encode_groups
 
@@ -53,8 +54,13 @@ def train_test_split_queries(*arrays, groups, test_size=0.25, random_state=None)
     """
     if not arrays:
         raise ValueError("Give at least one array to split beside `groups`.")
+    n_samples = _num_samples(arrays[0])
+    for number, array in enumerate(arrays):
+        if array is not None and _num_samples(array) != n_samples:
+            raise ValueError(
+                f"Array {number} has {_num_samples(array)} rows but array 0 has {n_samples}."
+            )
     arrays = indexable(*arrays)
-    n_samples = arrays[0].shape[0] if hasattr(arrays[0], "shape") else len(arrays[0])
     codes, _ = encode_groups(groups, n_samples)
     splitter = GroupShuffleSplit(n_splits=1, test_size=test_size, random_state=random_state)
     train, test = next(splitter.split(codes, groups=codes))

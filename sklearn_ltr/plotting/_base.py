@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the displays share: axes to draw into, what is asked of rankers, names."""
 
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from sklearn_ltr.base import only_labelled, predict_queries, unwrap_search
 from sklearn_ltr.queries import check_groups
+from sklearn_ltr.validation import check_column
 
 # A pair from Okabe and Ito's palette, told apart with every kind of colour vision and in grey.
 POSITIVE, NEGATIVE = "#0072B2", "#E69F00"
@@ -32,16 +33,17 @@ def axes_or_new(ax, caller):
     return plt.subplots(layout="constrained")[1]
 
 
-def predict(estimator, X, groups):
-    """Scores of rows, from any estimator with a method ``predict``."""
+def predict(estimator, X, y, groups):
+    """Scores of rows, from any estimator with a method ``predict``, once `y` is one a row."""
     check_groups(groups)
+    check_column(y, "y", _num_samples(X), finite="allow-nan")
     return predict_queries(estimator, X, groups)
 
 
 def labelled(y_true, y_score, groups):
     """The rows whose grade is not NaN."""
     check_groups(groups)
-    return only_labelled(y_true, y_score, groups, None)[:3]
+    return only_labelled(y_true, y_score, groups, None, "y_true")[:3]
 
 
 def metric_label(metric):

@@ -11,6 +11,7 @@ from sklearn.utils import check_scalar
 from sklearn_ltr.base import unwrap_search
 from sklearn_ltr.metrics import Metric, get_metric
 from sklearn_ltr.plotting._base import axes_or_new, check_matplotlib, labelled, predict
+from sklearn_ltr.validation import check_column
 
 
 class MetricAtKDisplay:
@@ -160,7 +161,7 @@ class MetricAtKDisplay:
         check_matplotlib(f"{cls.__name__}.from_estimator")
         return cls.from_predictions(
             y,
-            predict(estimator, X, groups),
+            predict(estimator, X, y, groups),
             groups,
             metric=metric,
             k_max=k_max,
@@ -232,6 +233,8 @@ class MetricAtKDisplay:
         check_matplotlib(f"{cls.__name__}.from_predictions")
         check_scalar(k_max, "k_max", Integral, min_val=1)
         metrics = [_at(metric, k) for k in range(1, k_max + 1)]
+        y_true = check_column(y_true, "y_true", finite="allow-nan")
+        y_score = check_column(y_score, "y_score", len(y_true))
         y_true, y_score, groups = labelled(y_true, y_score, groups)
         values, errors = np.empty(k_max), np.empty(k_max)
         for i, at_k in enumerate(metrics):

@@ -3,6 +3,7 @@
 """A metric by the round of a boosted ranker."""
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from sklearn_ltr.base import unwrap_search
 from sklearn_ltr.metrics import get_metric
@@ -12,7 +13,8 @@ from sklearn_ltr.plotting._base import (
     labelled,
     metric_label,
 )
-from sklearn_ltr.queries import check_groups
+from sklearn_ltr.queries import check_groups, encode_groups
+from sklearn_ltr.validation import check_column
 
 
 class MetricByRoundDisplay:
@@ -201,7 +203,7 @@ class MetricByRoundDisplay:
         display = cls(
             train_scores=_staged_scores(estimator, X, y, groups, metric),
             validation_scores=(
-                None if X_val is None else _staged_scores(estimator, *validation, metric)
+                None if X_val is None else _staged_scores(estimator, *validation, metric, "_val")
             ),
             best_iteration=getattr(estimator, "best_iteration_", None),
             metric_name=metric_label(metric),
@@ -210,7 +212,13 @@ class MetricByRoundDisplay:
         return display.plot(ax, **line_kw)
 
 
-def _staged_scores(estimator, X, y, groups, metric):
-    """The metric's mean after each round: ndarray of shape (n_rounds,)."""
+def _staged_scores(estimator, X, y, groups, metric, suffix=""):
+    """The metric's mean after each round: ndarray of shape (n_rounds,).
+
+    `suffix` is that of the arguments' names in error messages.
+    """
+    y = check_column(y, f"y{suffix}", _num_samples(X), finite="allow-nan")
+    check_groups(groups, f"groups{suffix}")
+    groups, _ = encode_groups(groups, len(y), f"groups{suffix}")
     values = [metric(*labelled(y, y_score, groups)) for y_score in estimator.staged_predict(X)]
     return np.array(values)

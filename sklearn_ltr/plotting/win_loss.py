@@ -16,6 +16,7 @@ from sklearn_ltr.plotting._base import (
     predict,
 )
 from sklearn_ltr.queries import encode_groups
+from sklearn_ltr.validation import check_column
 
 
 class WinLossDisplay:
@@ -162,8 +163,8 @@ class WinLossDisplay:
                 names = [f"{names[0]} (first)", f"{names[1]} (second)"]
         return cls.from_predictions(
             y,
-            predict(first, X, groups),
-            predict(second, X, groups),
+            predict(first, X, y, groups),
+            predict(second, X, y, groups),
             groups,
             metric=metric,
             names=names,
@@ -228,7 +229,10 @@ class WinLossDisplay:
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         metric = get_metric(metric)
+        y_true = check_column(y_true, "y_true", finite="allow-nan")
         query, ids = encode_groups(groups, len(y_true))
+        y_score_first = check_column(y_score_first, "y_score_first", len(y_true))
+        y_score_second = check_column(y_score_second, "y_score_second", len(y_true))
         first, second = (
             metric(*labelled(y_true, y_score, query), per_query=True)
             for y_score in (y_score_first, y_score_second)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
+from sklearn_ltr.columns import explained
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.queries import NO_GROUPS, QueryGroups
 from sklearn_ltr.scored_rows import check_groups_arrived
@@ -196,8 +197,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _validate(self, X, reset):
         if self.method not in METHODS:
             raise ValueError(f"`method` must be one of {METHODS}; got {self.method!r}.")
-        # The sum by which scikit-learn looks for infinities may overflow.
-        with np.errstate(invalid="ignore"):
+        with explained(X):
             return validate_data(
                 self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=reset
             )

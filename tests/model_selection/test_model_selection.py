@@ -103,7 +103,7 @@ def test_frames(groups):
 
 def test_errors(groups):
     row = np.arange(N)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match=rf"Array 1 has {N - 1} rows but array 0 has {N}"):
         train_test_split_queries(row, row[:-1], groups=groups)
     with pytest.raises(ValueError, match="at least one array"):
         train_test_split_queries(groups=groups)

@@ -652,7 +652,9 @@ def test_win_loss_refuses(data, ranker, other):
         WinLossDisplay.from_predictions(y, y, y, None)
     with pytest.raises(ValueError, match="in every query"):
         WinLossDisplay.from_predictions(0 * y, y, y, groups)
-    with pytest.raises(ValueError, match="same length"):
+    with pytest.raises(
+        ValueError, match=r"`y_score_second` must have .* 206 rows; got shape \(205,\)"
+    ):
         WinLossDisplay.from_predictions(y, y, y[:-1], groups)
     with pytest.raises(ValueError, match="Unknown metric"):
         WinLossDisplay.from_predictions(y, y, y, groups, metric="nope")
