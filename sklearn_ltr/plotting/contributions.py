@@ -171,7 +171,9 @@ class ContributionsDisplay:
 
 def _explain(ranker, x, name):
     """Contributions to the score of a row, ndarray (n_features,), and its values, as text."""
-    if hasattr(x, "to_frame"):  # a pandas Series, whose index is the feature names
+    if hasattr(x, "to_frame") and hasattr(
+        x, "index"
+    ):  # a pandas Series, whose index is the feature names
         x = x.to_frame().T
     elif not hasattr(x, "shape") or len(x.shape) == 1:
         x = np.atleast_2d(x)
