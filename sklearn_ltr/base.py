@@ -16,7 +16,14 @@ from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.pairs import check_preferences
-from sklearn_ltr.queries import NO_GROUPS, QueryGroups, encode_groups, per_query, row_hash
+from sklearn_ltr.queries import (
+    NO_GROUPS,
+    QueryGroups,
+    encode_groups,
+    per_query,
+    relative_weights,
+    row_hash,
+)
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.scored_rows import query_digests, scoring_rows, watch
 from sklearn_ltr.validation import (
@@ -92,7 +99,7 @@ class BaseRanker(RegressorMixin, BaseEstimator):
             warn_caller(NO_GROUPS.format(n=len(y), method="score"), UserWarning)
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         weights = [
-            check_column(w, name, _num_samples(X), finite=False)
+            relative_weights(check_column(w, name, _num_samples(X)))
             for name, w in weights.items()
             if w is not None
         ]

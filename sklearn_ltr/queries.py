@@ -428,11 +428,11 @@ def relative_weights(weights):
     Parameters
     ----------
     weights : ndarray, dtype float64
-        Finite, not negative, not all 0.
+        Finite.
     """
     exponent = int(np.frexp(weights.max())[1])
     if abs(exponent) <= LARGEST_EXPONENT:
         return weights
     scaled = np.ldexp(weights, -exponent)
     # A query of next to no weight is not one of no weight, which would be left out.
-    return np.where(weights > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0)
+    return np.where(weights > 0, np.maximum(scaled, np.finfo(np.float64).tiny), scaled)

@@ -342,6 +342,19 @@ def test_the_size_of_weights_says_nothing(R, size):
 
 
 @each_ranker
+def test_products_of_weights_of_any_size(R):
+    X, y, groups = make_rows()
+    weight = np.random.default_rng(1).integers(1, 9, 20)[groups].astype(float)
+    model = make(R).fit(X, y, groups=groups)
+    expected = model.score(X, y, groups=groups, query_weight=weight)
+    for size in (2.0**-1000, 2.0**1000):
+        found = model.score(
+            X, y, groups=groups, query_weight=size * weight, sample_weight=np.full(len(y), size)
+        )
+        assert found == expected
+
+
+@each_ranker
 def test_lopsided_weights(R):
     """A query of next to no weight changes next to nothing, but is one of those of some weight."""
     X, y, groups = make_rows()
