@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_ltr._kernels import _binning, _sorting
+from sklearn_ltr.interrupts import parts
 
 MAX_BINS = 65_535  # codes of 16 bits, less one for missing values
 
@@ -209,19 +210,13 @@ class Binner:
             index_type = np.intc if X.indices.dtype.itemsize == 4 else np.longlong
             zero_codes = np.zeros((n_blocks, width), dtype=dtype)
             zero_codes.flat[: X.shape[1]] = [np.searchsorted(t, 0.0) for t in self.thresholds_]
-            _binning.bin_csr(
-                X.data,
-                X.indices.astype(index_type, copy=False),
-                X.indptr.astype(index_type, copy=False),
-                rows,
-                keys,
-                starts,
-                zero_codes,
-                codes,
-                n_threads,
-            )
+            matrix = X.data, *(a.astype(index_type, copy=False) for a in (X.indices, X.indptr))
+            cuts = keys, starts, zero_codes
+            for part in parts(len(rows), X.shape[1]):
+                _binning.bin_csr(*matrix, rows[part], *cuts, part.start, codes, n_threads)
         else:
-            _binning.bin_dense(X, rows, keys, starts, codes, n_threads)
+            for part in parts(len(rows), X.shape[1]):
+                _binning.bin_dense(X, rows[part], keys, starts, part.start, codes, n_threads)
         return BinnedMatrix(codes, self)
 
 

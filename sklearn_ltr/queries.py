@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from sklearn_ltr._kernels import _queries
+from sklearn_ltr.interrupts import parts
 from sklearn_ltr.validation import check_column, is_nested
 
 # Weights up to 2 to this, and down to its inverse, are taken as they are.
@@ -222,7 +223,8 @@ def row_hash(X, *columns, n_threads=1, finalise=True):
         indices, indptr = (a.astype(index_type, copy=False) for a in (X.indices, X.indptr))
         _queries.hash_csr(X.data, indices, indptr, hashes, n_threads)
     else:
-        _queries.hash_dense(X, 0, hashes, n_threads)
+        for part in parts(X.shape[0], X.shape[1]):
+            _queries.hash_dense(X[part], 0, hashes[part], n_threads)
     for k, column in enumerate(columns):
         column = np.ascontiguousarray(column, dtype=np.float64)
         _queries.hash_dense(column[:, None], X.shape[1] + k, hashes, 1)

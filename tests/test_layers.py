@@ -18,6 +18,7 @@ ROOT = Path(sklearn_ltr.__file__).parent
 LAYERS = {
     "_kernels": 0,
     "exceptions": 0,
+    "interrupts": 0,
     "validation": 1,
     "reduction": 1,
     "queries": 1,

@@ -131,7 +131,8 @@ def bin_dense(
     const Py_ssize_t[::1] rows,         # IN, rows of X to take
     const unsigned long long[::1] cuts,  # IN, keys, ascending within a feature
     const Py_ssize_t[::1] starts,       # IN, (n_features + 1,) offsets in cuts
-    code_t[:, :, ::1] codes,            # OUT, (n_blocks, n_rows, width)
+    Py_ssize_t first,                   # number of the first of these rows in `codes`
+    code_t[:, :, ::1] codes,            # OUT, (n_blocks, all rows, width)
     int n_threads,
 ):
     """Code = number of cuts below the value; NaN is above all of them."""
@@ -142,7 +143,7 @@ def bin_dense(
     ):
         bin_tile(
             X, &rows[tile * TILE], min(TILE, n_rows - tile * TILE), &cuts[0], starts, codes,
-            tile * TILE,
+            first + tile * TILE,
         )
 
 
@@ -155,6 +156,7 @@ cdef void bin_csr_tile(
     const Py_ssize_t[::1] starts,
     const code_t[:, ::1] zero_codes,
     code_t[:, :, ::1] codes,
+    Py_ssize_t first,
     Py_ssize_t start,
     Py_ssize_t stop,
 ) noexcept nogil:
@@ -164,7 +166,7 @@ cdef void bin_csr_tile(
     for block in range(codes.shape[0]):
         for i in range(start, stop):
             for j in range(width):
-                codes[block, i, j] = zero_codes[block, j]
+                codes[block, first + i, j] = zero_codes[block, j]
     for i in range(start, stop):
         for p in range(indptr[rows[i]], indptr[rows[i] + 1]):
             k = indices[p]
@@ -175,7 +177,7 @@ cdef void bin_csr_tile(
                 half = n >> 1
                 low = low + (-<Py_ssize_t>(cuts[low + half - 1] < key) & half)
                 n = n - half
-            codes[k // width, i, k % width] = <code_t>(low - starts[k] + (cuts[low] < key))
+            codes[k // width, first + i, k % width] = <code_t>(low - starts[k] + (cuts[low] < key))
 
 
 def bin_csr(
@@ -186,6 +188,7 @@ def bin_csr(
     const unsigned long long[::1] cuts,  # IN
     const Py_ssize_t[::1] starts,       # IN
     const code_t[:, ::1] zero_codes,    # IN, (n_blocks, width) codes of absent cells
+    Py_ssize_t first,                   # as in `bin_dense`
     code_t[:, :, ::1] codes,            # OUT
     int n_threads,
 ):
@@ -196,6 +199,6 @@ def bin_csr(
         (n_rows + TILE - 1) // TILE, schedule="static", nogil=True, num_threads=n_threads
     ):
         bin_csr_tile(
-            data, indices, indptr, rows, cuts, starts, zero_codes, codes,
+            data, indices, indptr, rows, cuts, starts, zero_codes, codes, first,
             tile * TILE, min((tile + 1) * TILE, n_rows),
         )

@@ -47,6 +47,7 @@ def presort(
     const Py_ssize_t[::1] chunks,           # IN, first query of each chunk, and n_queries
     int[:, :, ::1] buffer,                  # OUT, (n_threads, 2, most rows of a chunk), scratch
     Py_ssize_t[:, ::1] counts,              # OUT, (n_threads, most codes + 1), scratch
+    Py_ssize_t first,                       # of the features
     position_t[:, ::1] order,               # OUT, (n_features, n_samples)
 ):
     """Positions of the rows of each query, by ascending code; equal codes keep their order.
@@ -59,9 +60,10 @@ def presort(
     for k in prange(order.shape[0], schedule="static", nogil=True, num_threads=n_threads):
         for chunk in range(chunks.shape[0] - 1):
             presort_chunk(
-                &codes[k // width, 0, k % width], width, &query[0], &offsets[0], chunks[chunk],
-                chunks[chunk + 1], &buffer[threadid(), 0, 0], &buffer[threadid(), 1, 0],
-                &counts[threadid(), 0], counts.shape[1] - 1, &order[k, 0],
+                &codes[(first + k) // width, 0, (first + k) % width], width, &query[0], &offsets[0],
+                chunks[chunk], chunks[chunk + 1], &buffer[threadid(), 0, 0],
+                &buffer[threadid(), 1, 0], &counts[threadid(), 0], counts.shape[1] - 1,
+                &order[k, 0],
             )
 
 

@@ -8,6 +8,7 @@ Serves `weak/tree.py`.
 import numpy as np
 
 cimport cython
+from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 from libc.math cimport INFINITY
 
@@ -16,6 +17,9 @@ from sklearn_ltr._kernels._leaf_search cimport Leaf, LeafSearch
 from sklearn_ltr._kernels._partition cimport partition
 from sklearn_ltr._kernels._split cimport RIGHT, TIE, UNDECIDED, Node, Rules, Split, low, mean
 from sklearn_ltr._kernels._types cimport code_t
+
+cdef enum:
+    CELLS_AT_A_TIME = 1 << 27
 
 
 cdef inline long long size(const Leaf* leaf, const Rules* rules) noexcept nogil:
@@ -99,7 +103,7 @@ cdef class TreeBuilder:
         cdef Leaf* root = &leaves[0]
         cdef long long word = 0
         cdef long long count = 0
-        cdef Py_ssize_t row
+        cdef Py_ssize_t row, looked_at = n * codes.shape[0] * codes.shape[2]
         cdef int i
         if counts.shape[0]:
             self.search.prepare_counts()
@@ -118,6 +122,11 @@ cdef class TreeBuilder:
                 i = self.most_gaining()
                 if i < 0:
                     break
+                looked_at += (leaves[i].stop - leaves[i].start) * codes.shape[0] * codes.shape[2]
+                if looked_at > CELLS_AT_A_TIME:     # now and then an interrupt is heard
+                    looked_at = 0
+                    with gil:
+                        PyErr_CheckSignals()
                 # Counts that are apart from the low sums are looked at where a split is at hand.
                 if counts.shape[0] and not self.search.counts_suffice(codes, counts, &rules, i):
                     self.search.search_counted(codes, counts, &rules, seed, i)

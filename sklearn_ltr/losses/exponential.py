@@ -5,6 +5,7 @@
 import numpy as np
 
 from sklearn_ltr._kernels import _explicit_pairs, _graded_pairs, _graded_sweep
+from sklearn_ltr.interrupts import parts
 from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.losses.pair_sums import Crossing, PairSweep
 from sklearn_ltr.pairs import GradedPairs
@@ -166,7 +167,8 @@ class _OfGrades(BoundExponentialPairs):
 
     def sweep(self, features, codes, order, delta):
         rows = self.data.offsets, self.pairs.grade, self._E, self.degree
-        _graded_sweep.graded_sweep(features, codes, order, *rows, self._buffer, delta)
+        for part in parts(len(features), self._E.size):
+            _graded_sweep.graded_sweep(features[part], codes, order, *rows, self._buffer, delta)
 
 
 class _Listed(BoundExponentialPairs):

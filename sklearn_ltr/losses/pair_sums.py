@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklearn_ltr._kernels import _explicit_sweep
+from sklearn_ltr.interrupts import parts
 
 # Queries whose pairs fill less than this share of rows squared are swept pair by pair, as are those
 # of which a matrix would take more than this many bytes.
@@ -31,7 +32,8 @@ class PairSweep:
         self._n_threads = n_threads
         sizes = np.diff(pairs.offsets).astype(np.int64)
         longest = int(sizes.max())
-        filled = 2 * pairs.n_pairs / (sizes**2).sum()
+        self._n_cells = int((sizes**2).sum())
+        filled = 2 * pairs.n_pairs / self._n_cells
         dense = filled >= SPARSE and 8 * longest**2 <= LARGEST_MATRIX
         self._buffer = np.empty((n_threads, longest * (longest + 1))) if dense else None
 
@@ -40,12 +42,16 @@ class PairSweep:
         pairs = self._pairs
         if self._buffer is None:
             rows = pairs.winner, pairs.loser, pairs.pair_offsets
-            _explicit_sweep.sparse_sweep(features, codes, rows, weight, delta, self._n_threads)
+            for part in parts(len(features), 8 * pairs.n_pairs):
+                _explicit_sweep.sparse_sweep(
+                    features[part], codes, rows, weight, delta, self._n_threads
+                )
             return
         rows = pairs.winner, pairs.loser, weight, pairs.pair_offsets
-        _explicit_sweep.explicit_sweep(
-            features, codes, order, rows, pairs.offsets, degree, self._buffer, delta
-        )
+        for part in parts(len(features), self._n_cells):
+            _explicit_sweep.explicit_sweep(
+                features[part], codes, order, rows, pairs.offsets, degree, self._buffer, delta
+            )
 
 
 class Crossing(NamedTuple):

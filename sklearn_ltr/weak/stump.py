@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_ltr._kernels import _stump, _types
+from sklearn_ltr.interrupts import parts
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble
@@ -340,13 +341,14 @@ def _presort(binned, offsets, n_threads):
     longest = int(np.diff(offsets[chunks]).max())
     dtype = np.uint16 if sizes.max() <= 2**16 else np.uint32
     order = np.empty((binned.n_features, binned.n_samples), dtype=dtype)
-    _stump.presort(
+    inputs = (
         binned.codes,
         np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
         offsets,
         chunks,
         np.empty((n_threads, 2, longest), dtype=np.int32),
         np.empty((n_threads, n_codes + 1), dtype=np.intp),
-        order,
     )
+    for part in parts(binned.n_features, binned.n_samples):
+        _stump.presort(*inputs, part.start, order[part])
     return order
