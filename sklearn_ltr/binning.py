@@ -21,6 +21,9 @@ MAX_BINS = 65_535  # codes of 16 bits, less one for missing values
 # Quantiles of more rows than this are those of every n-th row.
 QUANTILE_ROWS = 200_000
 
+# Rows that are looked through for missing values at a time.
+MISSING_ROWS = 10_000
+
 # Bins of the adaptive rule are this long, or this times the least power of two that will do.
 SHORTEST_BIN = 1e-8
 
@@ -65,6 +68,17 @@ class BinnedMatrix:
         slots[: self.n_features] = self.n_bins + 1
         return np.concatenate(([0], np.cumsum(slots))).astype(np.intp)
 
+    def has_missing(self):
+        """Which features have a missing value in some row: ndarray of shape (n_features,), bool."""
+        n_blocks, _, width = self.codes.shape
+        missing = np.zeros(n_blocks * width, dtype=self.codes.dtype)
+        missing[: self.n_features] = self.n_bins
+        found = np.zeros((n_blocks, width), dtype=bool)
+        for first in range(0, self.n_samples, MISSING_ROWS):
+            rows = self.codes[:, first : first + MISSING_ROWS]
+            found |= (rows == missing.reshape(n_blocks, 1, width)).any(axis=1)
+        return found.ravel()[: self.n_features]
+
     def column(self, feature):
         """Codes of one feature, a view of shape (n_samples,)."""
         block, position = divmod(feature, self.codes.shape[2])
@@ -92,6 +106,9 @@ class Unbinned:
     def transform(self, X, rows, n_threads=1):
         return Rows(X[rows])
 
+    def note_missing(self, binned):
+        """What a regressor makes of missing values is its own affair."""
+
 
 class Binner:
     """Choose thresholds from training data and code matrices by them.
@@ -112,7 +129,12 @@ class Binner:
     thresholds_ : list of ndarrays
         Ascending thresholds of each feature, each halfway between two training values.
     n_bins_ : ndarray of shape (n_features,), dtype intp
+    has_missing_ : ndarray of shape (n_features,), dtype bool, or None
+        Which features had missing values in the matrices that `note_missing` has seen; None where
+        that is not known, of a model stored before this was kept.
     """
+
+    has_missing_ = None
 
     def __init__(self, max_bins=255, rule="quantile"):
         self.max_bins = max_bins
@@ -145,7 +167,13 @@ class Binner:
             for k, thresholds in zip(few, self._cut(X, rows, weight, few, n_threads), strict=True):
                 self.thresholds_[k] = thresholds
         self.n_bins_ = np.array([len(t) + 1 for t in self.thresholds_], dtype=np.intp)
+        self.has_missing_ = np.zeros(X.shape[1], dtype=bool)
         return self
+
+    def note_missing(self, binned):
+        """Remember which features have missing values in a BinnedMatrix that was learned from."""
+        if self.has_missing_ is not None:
+            self.has_missing_ = self.has_missing_ | binned.has_missing()
 
     def _cut(self, X, rows, weight, features, n_threads):
         """Thresholds of some features at the values of some rows."""

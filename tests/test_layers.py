@@ -20,6 +20,7 @@ LAYERS = {
     "exceptions": 0,
     "interrupts": 0,
     "validation": 1,
+    "versions": 1,
     "reduction": 1,
     "queries": 1,
     "columns": 1,

@@ -233,6 +233,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             )
         n_outputs = self._n_outputs()
         binned = self._binner.transform(data.X, data.queries.order, data.n_threads)
+        self._binner.note_missing(binned)
         train = Training(data, binned, zero_scores(n_outputs, data.n_samples), self.n_iter_)
         validation = None
         if held_out is not None:
@@ -335,6 +336,7 @@ class _Validation:
 
     def __init__(self, data, ranker, judge):
         self._binned = ranker._binner.transform(data.X, data.queries.order, data.n_threads)
+        ranker._binner.note_missing(self._binned)
         self._outputs = zero_scores(ranker._n_outputs(), data.n_samples)
         self._to_scores, self._judge, self._n_threads = ranker._to_scores, judge, data.n_threads
 

@@ -3,7 +3,6 @@
 """Fitted boosted rankers as plain data, and back."""
 
 import math
-import sys
 from functools import partial
 from numbers import Integral
 
@@ -14,6 +13,7 @@ from sklearn_ltr import losses, rankers
 from sklearn_ltr.binning import MAX_BINS
 from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.rankers.mcrank import MAX_LEVELS
+from sklearn_ltr.versions import version
 from sklearn_ltr.weak import schema
 
 FORMAT, FORMAT_VERSION = "sklearn_ltr", 1
@@ -50,7 +50,7 @@ def _loss(value, path):
     )
     loss = LOSSES[found["class"]]
     kinds = dict.fromkeys(loss().get_params(deep=False), schema.scalar)
-    return loss(**schema.fields(kinds, found["params"], f"{path}.params"))
+    return loss(**schema.fields(kinds, found["params"], f"{path}.params", optional=kinds))
 
 
 PARAMS = {
@@ -76,11 +76,21 @@ MCRANK_ATTRIBUTES = dict.fromkeys(
     ("levels_", "_cuts", "_values"),
     partial(schema.floats, largest=schema.LARGEST, ascending=True, most=MAX_LEVELS),
 )
-OPTIONAL = ("grades_", "feature_names_in_")
+# What every model has, from the first on. Other attributes may be absent: a ranker of preferences
+# has no grades, and a model has no attribute that came after it was stored.
+REQUIRED = {
+    "_seed",
+    "n_queries_",
+    "n_queries_skipped_",
+    "best_iteration_",
+    "train_loss_",
+    "validation_score_",
+    *MCRANK_ATTRIBUTES,
+}
 
 
 def _attribute_kinds(R):
-    return ATTRIBUTES | (MCRANK_ATTRIBUTES if R is rankers.McRank else {})
+    return ATTRIBUTES | (MCRANK_ATTRIBUTES if issubclass(R, rankers.McRank) else {})
 
 
 def to_dict(ranker):
@@ -131,8 +141,7 @@ def to_dict(ranker):
     data = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        # The public names are above this module, so that it does not import them.
-        "sklearn_ltr_version": sys.modules["sklearn_ltr"].__version__,
+        "sklearn_ltr_version": version(),
         "class": R.__name__,
         "params": {k: _plain_param(k, v) for k, v in ranker.get_params(deep=False).items()},
         "attributes": {
@@ -146,6 +155,8 @@ def to_dict(ranker):
             for terms in ranker.model_.rounds
         ],
     }
+    if ranker._binner.has_missing_ is not None:
+        data["missing"] = np.flatnonzero(ranker._binner.has_missing_).tolist()
     from_dict(data)  # what cannot be loaded is an error now, and not when it is needed
     return data
 
@@ -166,13 +177,15 @@ def from_dict(data):
     ranker : object
         Of the same class, with the same parameters and fitted attributes. It predicts the same, and
         with ``warm_start=True`` its next `fit` goes on in the same way, to the last bit. Requests
-        for metadata and callbacks are not kept.
+        for metadata and callbacks are not kept. Parameters that the version which wrote the data
+        did not have are as by default.
 
     Raises
     ------
     ValueError
-        If the data are of another format or version, or malformed. The message says where, as in
-        ``rounds[3][0].feature``.
+        If the data are of another format, malformed, or have what this version does not know. The
+        message says where, as in ``rounds[3][0].feature``, and names the version that wrote the
+        data if it is another one.
 
     See Also
     --------
@@ -180,6 +193,20 @@ def from_dict(data):
     """
     if type(data) is not dict or data.get("format") != FORMAT:
         raise ValueError(f'Not a model of this package: "format" must be "{FORMAT}".')
+    try:
+        return _read(data)
+    except ValueError as error:
+        written = data.get("sklearn_ltr_version")
+        if type(written) is not str or written == version():
+            raise
+        raise ValueError(
+            f"{error} The model was written by sklearn_ltr {written[:40]}, and this is sklearn_ltr "
+            f"{version()}."
+        ) from error
+
+
+def _read(data):
+    """The ranker of a dict of this package."""
     if data.get("format_version") != FORMAT_VERSION:
         raise ValueError(
             f"format_version: this version of sklearn_ltr reads {FORMAT_VERSION} only; load the "
@@ -196,15 +223,20 @@ def from_dict(data):
             "bins": partial(
                 schema.list_of, partial(schema.floats, ascending=True, most=MAX_BINS - 1)
             ),
+            "missing": schema.anything,
             "rounds": partial(schema.list_of, partial(schema.list_of, schema.anything)),
         },
         data,
         "",
+        optional=("missing",),
     )
     R, bins = RANKERS[file["class"]], file["bins"]
     schema.require(len(bins) > 0, "bins", "not be empty")
     ranker = _build(R, file["params"], len(bins))
     _set_attributes(ranker, file["attributes"], bins, len(file["rounds"]))
+    if "missing" in file:
+        missing = schema.integers(file["missing"], "missing", low=0, high=len(bins) - 1)
+        ranker._binner.has_missing_ = np.isin(np.arange(len(bins)), missing)
     n_outputs, rounds = ranker._n_outputs(), []
     for t, terms in enumerate(file["rounds"]):
         path = f"rounds[{t}]"
@@ -259,9 +291,9 @@ def _plain(value):
 
 
 def _build(R, params, n_features):
-    """A ranker that is not fitted, its parameters checked."""
+    """A ranker that is not fitted, its parameters checked; those it lacks are as by default."""
     kinds = {name: PARAMS.get(name, schema.scalar) for name in R().get_params(deep=False)}
-    ranker = R(**schema.fields(kinds, params, "params"))
+    ranker = R(**schema.fields(kinds, params, "params", optional=kinds))
     ranker.n_features_in_ = n_features
     try:
         ranker._check_params()
@@ -274,7 +306,8 @@ def _build(R, params, n_features):
 
 def _set_attributes(ranker, value, bins, n_rounds):
     """Set all fitted attributes but the model."""
-    found = schema.fields(_attribute_kinds(type(ranker)), value, "attributes", OPTIONAL)
+    kinds = _attribute_kinds(type(ranker))
+    found = schema.fields(kinds, value, "attributes", optional=kinds.keys() - REQUIRED)
     sizes = {"train_loss_": n_rounds, "feature_names_in_": len(bins)}
     if "levels_" in found:
         n_levels = len(found["levels_"])

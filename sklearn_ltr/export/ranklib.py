@@ -8,6 +8,9 @@ from sklearn_ltr.export.plain import check_ranker
 from sklearn_ltr.rankers import McRank
 from sklearn_ltr.validation import warn_caller
 
+# Features that a warning names.
+MOST_NAMES = 10
+
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
@@ -34,7 +37,8 @@ def to_ranklib_xml(ranker, *, feature_ids=None):
     Warns
     -----
     UserWarning
-        If a split tells missing values from all others, which RankLib cannot.
+        If features that the model uses had missing values in training, which RankLib takes for 0,
+        or if it is not known whether they had.
 
     Raises
     ------
@@ -55,7 +59,10 @@ def to_ranklib_xml(ranker, *, feature_ids=None):
     features of 32 bits are on the same side as here; those of 64 bits may change sides where they
     are rounded. RankLib also adds scores up in 32 bits.
 
-    RankLib takes a missing value for 0. Fill in missing values by 0 before `fit` if there are any.
+    RankLib takes a missing value for 0, and so do the plugins. The ranker sends it to the side of a
+    split where it did best in training, so that rows with missing values may get other scores
+    there. If there are any, fill them in by 0 before `fit`. Missing values count that `fit` has
+    seen, in validation rows, too, and in every `fit` of a warm start.
 
     Examples
     --------
@@ -95,14 +102,37 @@ def to_ranklib_xml(ranker, *, feature_ids=None):
         lines.append(f'\t<tree id="{number}" weight="1.0">')
         lines += _split_elements(tree, coefficient, ids)
         lines.append("\t</tree>")
-    if any(np.isposinf(tree.threshold).any() for _, tree in trees):
+    _warn_of_missing(ranker, [tree for _, tree in trees])
+    return "\n".join([*lines, "</ensemble>", ""])
+
+
+def _warn_of_missing(ranker, trees):
+    """Warn if rows with missing values may score differently in RankLib."""
+    used = np.zeros(ranker.n_features_in_, dtype=bool)
+    proven = used.copy()  # splits between missing values and all others
+    for tree in trees:
+        used[tree.feature[tree.feature >= 0]] = True
+        proven[tree.feature[np.isposinf(tree.threshold)]] = True
+    known = ranker._binner.has_missing_
+    missing = np.flatnonzero(proven if known is None else used & known)
+    remedy = (
+        "RankLib takes a missing value for 0, as do the plugins of Elasticsearch and OpenSearch, "
+        "and this model does not, so that rows with missing values may score differently there. "
+        "Fill missing values in by 0 before `fit`."
+    )
+    if len(missing):
+        names = getattr(ranker, "feature_names_in_", np.arange(len(used)))[missing].tolist()
+        listed = ", ".join(map(str, names[:MOST_NAMES]))
+        if len(names) > MOST_NAMES:
+            listed += f" and {len(names) - MOST_NAMES} more"
+        message = f"The model uses features that had missing values in training: {listed}. {remedy}"
+        warn_caller(message, UserWarning)
+    elif known is None and used.any():
         warn_caller(
-            "The model has splits between missing values and all others. RankLib takes a missing "
-            "value for 0, and ranks rows with missing values differently. Fill them in by 0 before "
-            "`fit`.",
+            "It is not known whether the features had missing values in training, as the model "
+            f"was stored without that. If they had: {remedy}",
             UserWarning,
         )
-    return "\n".join([*lines, "</ensemble>", ""])
 
 
 def _check_feature_ids(feature_ids, n_features):

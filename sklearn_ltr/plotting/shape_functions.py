@@ -43,6 +43,8 @@ class ShapeFunctionsDisplay:
     samples : list of ndarrays, default=None
         For each panel the values of the feature in some rows, of which the deciles are marked; a
         missing value among them, NaN, makes the panel show what it adds to the score.
+    missing : list of bool, default=None
+        For each panel whether to show what a missing value adds to the score in any case.
     name : str, default=None
         Name of the ranker for the legend of the first panel; None draws no legend but for missing
         values.
@@ -77,10 +79,11 @@ class ShapeFunctionsDisplay:
     >>> plt.close()
     """
 
-    def __init__(self, *, shape_functions, feature_names, samples=None, name=None):
+    def __init__(self, *, shape_functions, feature_names, samples=None, missing=None, name=None):
         self.shape_functions = shape_functions
         self.feature_names = feature_names
         self.samples = samples
+        self.missing = missing
         self.name = name
 
     def plot(self, ax=None, *, n_cols=3, name=None, **line_kw):
@@ -119,7 +122,9 @@ class ShapeFunctionsDisplay:
                 **({"drawstyle": "steps-post", "label": None if panel else name} | line_kw),
             )
             self.lines_.append(line)
-            self._mark_sample(axes, sample, values[-1], line.get_color())
+            missing = bool(self.missing is not None and self.missing[panel])
+            missing |= bool(sample is not None and np.isnan(sample).any())
+            self._mark_sample(axes, sample, values[-1] if missing else None, line.get_color())
             axes.set_xlabel(self.feature_names[panel])
             if axes.get_legend_handles_labels()[0]:
                 axes.legend(fontsize="small")
@@ -158,7 +163,7 @@ class ShapeFunctionsDisplay:
 
     def _mark_sample(self, axes, sample, value_of_missing, color):
         missing_line = deciles = None
-        if sample is not None and np.isnan(sample).any():
+        if value_of_missing is not None:
             missing_line = axes.axhline(
                 value_of_missing, color=color, linestyle=":", label="missing"
             )
@@ -196,8 +201,8 @@ class ShapeFunctionsDisplay:
             Fitted; or a fitted search over one.
         X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
             Rows, such as those it learned from. Their range is the range of the panels, their
-            deciles are marked at the bottom, and where a value is missing, a dotted line shows what
-            a missing value adds to the score.
+            deciles are marked at the bottom. Where a value is missing, here or in training, a
+            dotted line shows what a missing value adds to the score.
         features : list of int or str, default=None
             Numbers or names of the features to draw. None draws the `n_features` of them with the
             highest ``feature_importances_``, the most important first.
@@ -244,10 +249,12 @@ class ShapeFunctionsDisplay:
             raise ValueError("There is no feature to draw: `features` is empty, or none is used.")
         if X is not None:
             X = ranker._validate_X(X, reset=False)
+        missing = ranker._binner.has_missing_
         display = cls(
             shape_functions=[ranker.shape_function(int(feature)) for feature in features],
             feature_names=[names[feature] for feature in features],
             samples=None if X is None else [_column(X, feature) for feature in features],
+            missing=None if missing is None else [bool(missing[feature]) for feature in features],
             name=name,
         )
         return display.plot(ax, n_cols=n_cols, **line_kw)

@@ -24,7 +24,8 @@ class WeakRanker:
     - ``to_plain()``, its fields as a dict that JSON can hold;
     - a class method ``from_plain(value, path, bins)``, which checks such a dict with the kinds in
       ``schema.py`` and builds the weak ranker. A split may store its bin; `bins` are the thresholds
-      of each feature, a list of ndarrays;
+      of each feature, a list of ndarrays. A field that older models lack is a parameter of the
+      constructor with a default;
     - ``as_tree()``, the same function as a `Tree`.
     """
 

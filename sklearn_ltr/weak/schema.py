@@ -7,8 +7,10 @@ ValueError with the path if it is not of that kind. Types are compared exactly: 
 an integer, too.
 """
 
+import inspect
 import math
 import sys
+from functools import cache
 
 import numpy as np
 
@@ -26,7 +28,7 @@ def require(condition, path, what):
 
 
 def fields(kinds, value, path, optional=()):
-    """A dict of these keys and no others, each of its kind."""
+    """A dict of these keys and no others, each of its kind. Only `optional` ones may be absent."""
     require(type(value) is dict, path, "be a dict")
     for key in value:
         if key not in kinds:
@@ -39,6 +41,13 @@ def fields(kinds, value, path, optional=()):
         for key, kind in kinds.items()
         if key in value
     }
+
+
+@cache
+def with_defaults(cls):
+    """Parameters of a constructor that have a default: what stored data may lack."""
+    parameters = inspect.signature(cls).parameters.values()
+    return frozenset(p.name for p in parameters if p.default is not p.empty)
 
 
 def list_of(kind, value, path):

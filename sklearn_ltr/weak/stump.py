@@ -53,7 +53,7 @@ class Stump(WeakRanker):
     value : float
     """
 
-    def __init__(self, feature, bin, threshold, missing_above, gain, value=1.0):
+    def __init__(self, feature, bin, threshold, missing_above, gain, value):
         self.feature = feature
         self.bin = bin
         self.threshold = threshold
@@ -88,22 +88,25 @@ class Stump(WeakRanker):
 
     def to_plain(self):
         """Its fields as plain data; the threshold is that of the bin."""
-        names = ("feature", "bin", "missing_above", "gain", "value")
-        return {name: np.asarray(getattr(self, name)).tolist() for name in names}
+        return {name: np.asarray(getattr(self, name)).tolist() for name in self._kinds([])}
 
     @classmethod
     def from_plain(cls, value, path, bins):
         """The stump that `to_plain` made plain data of; ValueError if they are malformed."""
-        kinds = {
+        found = schema.fields(cls._kinds(bins), value, path, schema.with_defaults(cls))
+        threshold = stored_threshold(bins, found["feature"], found["bin"], f"{path}.bin")
+        return cls(threshold=threshold, **found)
+
+    @classmethod
+    def _kinds(cls, bins):
+        """The kinds of the fields that are stored."""
+        return {
             "feature": partial(schema.integer, high=len(bins) - 1),
             "bin": schema.integer,
             "missing_above": schema.boolean,
             "gain": partial(schema.number, largest=schema.LARGEST**2),
             "value": partial(schema.number, largest=schema.LARGEST),
         }
-        found = schema.fields(kinds, value, path)
-        threshold = stored_threshold(bins, found["feature"], found["bin"], f"{path}.bin")
-        return cls(threshold=threshold, **found)
 
     def above(self, binned):
         """Which rows of a BinnedMatrix are above: ndarray of shape (n_samples,), dtype bool."""
@@ -328,7 +331,7 @@ class StumpSearch:
         if not self._has_missing[k]:
             counts = self._counts[first : first + n_bins]
             missing_above = bool(counts[bin + 1 :].sum() > counts[: bin + 1].sum())
-        return Stump(k, bin, threshold, missing_above, float(gain))
+        return Stump(k, bin, threshold, missing_above, float(gain), 1.0)
 
 
 def _presort(binned, offsets, n_threads):

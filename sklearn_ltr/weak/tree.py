@@ -92,8 +92,7 @@ class Tree(WeakRanker):
 
     def to_plain(self):
         """Its fields as plain data; thresholds are those of the bins."""
-        names = ("feature", "bin", "missing_right", "left", "gain", "value")
-        return {name: getattr(self, name).tolist() for name in names}
+        return {name: getattr(self, name).tolist() for name in self._kinds([])}
 
     @classmethod
     def from_plain(cls, value, path, bins):
@@ -101,15 +100,7 @@ class Tree(WeakRanker):
 
         Each split must have two leaves or later splits of its own.
         """
-        kinds = {
-            "feature": partial(schema.integers, low=-1, high=len(bins) - 1),
-            "bin": partial(schema.integers, low=0, high=MAX_BINS),
-            "missing_right": partial(schema.array, (bool,), np.bool_),
-            "left": partial(schema.integers, low=0, high=2**31 - 1),
-            "gain": partial(schema.floats, largest=schema.LARGEST**2),
-            "value": partial(schema.floats, largest=schema.LARGEST),
-        }
-        found = schema.fields(kinds, value, path)
+        found = schema.fields(cls._kinds(bins), value, path, schema.with_defaults(cls))
         feature, left = found["feature"], found["left"]
         n_nodes = len(feature)
         for name, array in found.items():
@@ -135,6 +126,18 @@ class Tree(WeakRanker):
                 bins, feature[node], found["bin"][node], f"{path}.bin[{node}]"
             )
         return cls(threshold=threshold, **found)
+
+    @classmethod
+    def _kinds(cls, bins):
+        """The kinds of the fields that are stored."""
+        return {
+            "feature": partial(schema.integers, low=-1, high=len(bins) - 1),
+            "bin": partial(schema.integers, low=0, high=MAX_BINS),
+            "missing_right": partial(schema.array, (bool,), np.bool_),
+            "left": partial(schema.integers, low=0, high=2**31 - 1),
+            "gain": partial(schema.floats, largest=schema.LARGEST**2),
+            "value": partial(schema.floats, largest=schema.LARGEST),
+        }
 
     def importances(self, n_features):
         """Gain of the splits on each feature, and their number: two ndarrays (n_features,)."""
