@@ -34,12 +34,13 @@ from sklearn_ltr.validation import (
     check_sample_weight,
     warn_caller,
 )
+from sklearn_ltr.versions import Versioned
 
 # As many threads are allowed on any machine.
 FEW_THREADS = 4
 
 
-class BaseRanker(RegressorMixin, BaseEstimator):
+class BaseRanker(Versioned, RegressorMixin, BaseEstimator):
     """Base class of the rankers.
 
     A ranker learns scores from rows of features, a grade a row (`y`) and a query id a row

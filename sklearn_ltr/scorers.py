@@ -8,6 +8,9 @@ from sklearn.base import BaseEstimator
 
 from sklearn_ltr.base import only_labelled, predict_queries
 from sklearn_ltr.metrics import Metric, get_metric
+from sklearn_ltr.versions import Versioned
+
+__all__ = ["RankingScorer", "get_scorer", "make_ranking_scorer"]
 
 NO_GROUPS = (
     "A ranking scorer needs `groups`, the query id of each row, and got None. In a search or in "
@@ -17,7 +20,7 @@ NO_GROUPS = (
 )
 
 
-class RankingScorer(BaseEstimator):
+class RankingScorer(Versioned, BaseEstimator):
     """A ranking metric as a scorer for scikit-learn; `make_ranking_scorer` builds it.
 
     It can be given as `scoring`, alone or in a dict, wherever scikit-learn takes a scorer. With

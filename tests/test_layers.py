@@ -58,6 +58,8 @@ WITHIN_A_LAYER = {
     ("preprocessing", "scored_rows"),
     ("scored_rows", "queries"),
     ("scored_rows", "validation"),
+    ("preprocessing", "versions"),
+    ("versions", "validation"),
     ("ranking_data", "pairs"),
     ("losses", "pairs"),
     ("losses", "ranking_data"),

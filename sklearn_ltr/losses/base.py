@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.validation import check_scores
+from sklearn_ltr.versions import Versioned
 
 # A line search goes this far, in multiples of the step that is best for the quadratic bound. Pairs
 # that a weak ranker parts by rounding only would have it go on for ever.
@@ -24,7 +25,7 @@ STEP_TOLERANCE = 1e-2
 METHODS = ("value", "gradient", "curvature")
 
 
-class Loss(BaseEstimator):
+class Loss(Versioned, BaseEstimator):
     """Base class of the losses; the parameters of one can be searched.
 
     A subclass says in `bound` which `BoundLoss` it becomes. Where that is not all that one may be,

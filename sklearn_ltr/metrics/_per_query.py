@@ -15,6 +15,7 @@ from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.queries import per_query as reduce_to_queries
 from sklearn_ltr.reduction import mean
 from sklearn_ltr.validation import check_column
+from sklearn_ltr.versions import Versioned
 
 TIES = _types.names(_types.Ties)  # ("average", ...)
 UNDEFINED = ("skip", "raise", 0, 1)
@@ -35,7 +36,7 @@ class QueryValues(NamedTuple):
     ids: np.ndarray
 
 
-class Metric:
+class Metric(Versioned):
     """A list metric with its switches fixed, averaged over queries.
 
     A subclass is a frozen dataclass: its fields are the switches, so that its repr shows them and
