@@ -5,13 +5,14 @@
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from sklearn_ltr.columns import explained
+from sklearn_ltr.estimator import Estimator
 from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics.registry import get_metric
@@ -34,13 +35,12 @@ from sklearn_ltr.validation import (
     check_sample_weight,
     warn_caller,
 )
-from sklearn_ltr.versions import Versioned
 
 # As many threads are allowed on any machine.
 FEW_THREADS = 4
 
 
-class BaseRanker(Versioned, RegressorMixin, BaseEstimator):
+class BaseRanker(RegressorMixin, Estimator):
     """Base class of the rankers.
 
     A ranker learns scores from rows of features, a grade a row (`y`) and a query id a row

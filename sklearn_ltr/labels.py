@@ -4,6 +4,8 @@
 
 import numpy as np
 
+__all__ = ["directed_distance"]
+
 DISTANCES = ("linear", "logarithmic", "logistic", "binary")
 GAINS = ("exponential", "linear")
 

@@ -4,11 +4,9 @@
 
 from functools import partial
 
-from sklearn.base import BaseEstimator
-
 from sklearn_ltr.base import only_labelled, predict_queries
+from sklearn_ltr.estimator import Estimator
 from sklearn_ltr.metrics import Metric, get_metric
-from sklearn_ltr.versions import Versioned
 
 __all__ = ["RankingScorer", "get_scorer", "make_ranking_scorer"]
 
@@ -20,7 +18,7 @@ NO_GROUPS = (
 )
 
 
-class RankingScorer(Versioned, BaseEstimator):
+class RankingScorer(Estimator):
     """A ranking metric as a scorer for scikit-learn; `make_ranking_scorer` builds it.
 
     It can be given as `scoring`, alone or in a dict, wherever scikit-learn takes a scorer. With

@@ -107,6 +107,8 @@ def make_ranking(
     check_scalar(n_informative, "n_informative", Integral, min_val=1)
     check_scalar(n_redundant, "n_redundant", Integral, min_val=0)
     check_scalar(n_features, "n_features", Integral, min_val=1)
+    # Those of NumPy may be of few bits.
+    n_features, n_informative, n_redundant = map(int, (n_features, n_informative, n_redundant))
     if n_features < n_informative + n_redundant:
         raise ValueError(
             f"`n_features`={n_features} must be at least n_informative + n_redundant = "
@@ -226,6 +228,7 @@ def make_cubic_ranking(
     check_scalar(n_queries, "n_queries", Integral, min_val=1)
     check_scalar(n_docs, "n_docs", Integral, min_val=1)
     check_scalar(n_features, "n_features", Integral, min_val=1)
+    n_queries, n_docs = int(n_queries), int(n_docs)  # those of NumPy may be of few bits
     proportions = _check_proportions(grade_proportions)
 
     rng = check_random_state(random_state)
@@ -255,7 +258,7 @@ def _check_n_docs(n_docs):
     check_scalar(greatest, "n_docs", Integral, min_val=1)
     if least > greatest:
         raise ValueError(f"`n_docs` must be (least, greatest); got {n_docs!r}.")
-    return least, greatest
+    return int(least), int(greatest)
 
 
 def _check_proportions(grade_proportions):

@@ -8,11 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from sklearn.base import BaseEstimator
 
+from sklearn_ltr.estimator import Estimator
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.validation import check_scores
-from sklearn_ltr.versions import Versioned
 
 # A line search goes this far, in multiples of the step that is best for the quadratic bound. Pairs
 # that a weak ranker parts by rounding only would have it go on for ever.
@@ -25,7 +24,7 @@ STEP_TOLERANCE = 1e-2
 METHODS = ("value", "gradient", "curvature")
 
 
-class Loss(Versioned, BaseEstimator):
+class Loss(Estimator):
     """Base class of the losses; the parameters of one can be searched.
 
     A subclass says in `bound` which `BoundLoss` it becomes. Where that is not all that one may be,

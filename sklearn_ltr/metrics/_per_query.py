@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ltr._kernels import _types
+from sklearn_ltr.estimator import python_scalar
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.queries import per_query as reduce_to_queries
 from sklearn_ltr.reduction import mean
@@ -83,6 +84,11 @@ class Metric(Versioned):
     def undefined_everywhere(self):
         """What to say where no query has a value."""
         return f"{self.name} is undefined where {self.undefined_when}, which is so in every query"
+
+    def __post_init__(self):
+        # Whatever the type, equal switches show and compute alike.
+        for field in fields(self):
+            object.__setattr__(self, field.name, python_scalar(getattr(self, field.name)))
 
     def __call__(self, y_true, y_score, groups=None, query_weight=None, per_query=False):
         """Evaluate scores.

@@ -60,6 +60,7 @@ class KendallDistance(Metric):
     undefined: str | int = "skip"
 
     def __post_init__(self):
+        super().__post_init__()
         check_choice(self.denominator, "denominator", DENOMINATORS)
         check_choice(self.ties, "ties", tuple(TIED_PAIR_COUNTS))
         check_choice(self.undefined, "undefined", UNDEFINED)

@@ -56,6 +56,7 @@ class _Discounted(Metric):
     """What the two metrics share: the grades they take and the sum of discounted gains."""
 
     def __post_init__(self):
+        super().__post_init__()
         object.__setattr__(self, "k", check_cut_off(self.k))
         check_choice(self.gain, "gain", GAINS)
         check_choice(self.discount, "discount", DISCOUNTS)

@@ -24,6 +24,7 @@ class _Binary(Metric):
     """What the two metrics share: the switches that make grades binary."""
 
     def __post_init__(self):
+        super().__post_init__()
         object.__setattr__(self, "k", check_cut_off(self.k))
         if not isinstance(self.relevant_from, Real) or not np.isfinite(self.relevant_from):
             raise ValueError(f"`relevant_from` must be a finite grade; got {self.relevant_from!r}.")

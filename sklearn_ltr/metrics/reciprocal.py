@@ -67,6 +67,7 @@ class ExpectedReciprocalRank(Metric):
     undefined: str | int = "skip"
 
     def __post_init__(self):
+        super().__post_init__()
         object.__setattr__(self, "k", check_cut_off(self.k))
         if self.max_grade is None:
             raise ValueError(

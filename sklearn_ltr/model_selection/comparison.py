@@ -216,7 +216,7 @@ def compare_rankers(
         pairs = list(combinations(rankers, 2))
     else:
         pairs = [(name, baseline) for name in rankers if name != baseline]
-    pairs = _compare(columns, pairs, alternative, n_resamples, random_state)
+    pairs = _compare(columns, pairs, alternative, int(n_resamples), random_state)
     means = {name: float(column.mean()) for name, column in columns.items()}
     try:
         import pandas as pd

@@ -232,6 +232,7 @@ class MetricAtKDisplay:
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         check_scalar(k_max, "k_max", Integral, min_val=1)
+        k_max = int(k_max)  # which NumPy may give in few bits
         metrics = [_at(metric, k) for k in range(1, k_max + 1)]
         y_true = check_column(y_true, "y_true", finite="allow-nan")
         y_score = check_column(y_score, "y_score", len(y_true))

@@ -147,7 +147,7 @@ class ShapeFunctionsDisplay:
                 )
             return axes
         check_scalar(n_cols, "n_cols", Integral, min_val=1)
-        n_cols = min(n_cols, n_panels)
+        n_cols = min(int(n_cols), n_panels)
         n_rows = -(-n_panels // n_cols)
         _, axes = plt.subplots(
             n_rows,

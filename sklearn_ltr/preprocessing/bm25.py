@@ -6,15 +6,15 @@ from numbers import Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_ltr.columns import column_number
+from sklearn_ltr.estimator import Estimator
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.queries import is_missing
-from sklearn_ltr.versions import Versioned
 
 FEATURES = ("bm25", "tf", "idf", "tfidf", "coverage", "length")
 IDFS = ("robertson", "lucene")
@@ -22,7 +22,7 @@ IDFS = ("robertson", "lucene")
 ROWS_AT_A_TIME = 8192  # a document that many queries share is not copied for all of them at once
 
 
-class BM25Features(Versioned, TransformerMixin, BaseEstimator):
+class BM25Features(TransformerMixin, Estimator):
     r"""BM25 of a query and each text field of a document, and what it is made of.
 
     Each row is a query and a document: one column holds the query's text, the others hold texts of

@@ -3,22 +3,22 @@
 """Scaling of features within queries."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from sklearn_ltr.columns import explained
+from sklearn_ltr.estimator import Estimator
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.queries import NO_GROUPS, QueryGroups
 from sklearn_ltr.scored_rows import check_groups_arrived
 from sklearn_ltr.validation import warn_caller
-from sklearn_ltr.versions import Versioned
 
 METHODS = ("minmax", "standard")
 
 ROWS_AT_A_TIME = 1024  # so that the passes over them find them in the cache
 
 
-class QueryScaler(Versioned, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class QueryScaler(OneToOneFeatureMixin, TransformerMixin, Estimator):
     r"""Scale each feature within each query.
 
     A score orders the rows of one query, but features often differ more between queries than within

@@ -307,7 +307,6 @@ def distance(better, worse):
         (MPBoost(scoring=get_metric("ndcg@3")), "scoring"),
         (LambdaMART(metric=get_metric("ndcg@3")), "metric"),
         (McRank(grade_values=np.sqrt), "grade_values"),
-        (RegressionRanker(learning_rate=np.float32(0.1)), "learning_rate"),
         (GBRank(estimator=DecisionTreeRegressor()), "estimator"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",
