@@ -6,10 +6,11 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from sklearn_ltr.columns import explained
 from sklearn_ltr.estimator import Estimator
@@ -108,6 +109,27 @@ class BaseRanker(RegressorMixin, Estimator):
         y_score = predict_queries(self, X, groups)
         y, y_score, groups, weight = only_labelled(y, y_score, groups, weight)
         return get_metric("ndcg@10")(y, y_score, groups=groups, query_weight=weight)
+
+    # What ``n_iter_`` counts.
+    _step = "iteration"
+
+    def _check_is_fitted(self):
+        """Raise NotFittedError if there is no model; it says so if a fit did not end."""
+        if self.__sklearn_is_fitted__():
+            return
+        name = type(self).__name__
+        if not hasattr(self, "n_features_in_"):
+            raise NotFittedError(f"This {name} is not fitted yet: call `fit` first.")
+        n_steps = getattr(self, "n_iter_", 0)
+        after = f" after {n_steps} {self._step}{'s'[: n_steps - 1]}" if n_steps else ""
+        raise NotFittedError(
+            f"This {name} is not fitted: its last `fit` was interrupted or failed{after}. "
+            f"{self._how_to_go_on()}"
+        )
+
+    def _how_to_go_on(self):
+        """What to do after a fit that did not end."""
+        return "Call `fit` again, which starts anew."
 
     def _n_threads(self):
         # OpenMP ends the process where it cannot start as many threads as it is told to. More than
@@ -315,7 +337,7 @@ class LinearRanker(BaseRanker):
         -------
         scores : ndarray of shape (n_samples,), dtype float64
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             return check_predicted(X @ self.coef_)

@@ -17,7 +17,6 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, check_scalar
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
@@ -38,6 +37,13 @@ ACTIVATIONS = {
     "relu": (lambda z: np.maximum(z, 0), lambda a: a > 0),
 }
 SOLVERS = ("auto", "lbfgs", "adam")
+
+# By scipy's status.
+ENDS_OF_LBFGS = {
+    0: "L-BFGS has converged",
+    2: "L-BFGS finds no lower loss, to the precision of numbers",
+}
+OFTEN = "L-BFGS has evaluated the loss as often as it may"
 
 # Decay rates and guard of the step, as Kingma and Ba give them ("Adam", ICLR 2015).
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
@@ -209,8 +215,7 @@ class ScoreFunctionRanker(BaseRanker):
             stopping.record(loss, score)
             if self.best_iteration_ == self.n_iter_:
                 kept = parameters.copy()
-            if self.verbose:
-                print(stopping.progress(self.max_iter))
+            stopping.report(self.max_iter)
             return stopping.should_stop()
 
         def objective(data, X=None):
@@ -219,7 +224,7 @@ class ScoreFunctionRanker(BaseRanker):
             return lambda parameters: function.loss(parameters, X, bound, self.alpha)
 
         if self._uses_lbfgs():
-            lbfgs(objective(train, train.X), start, self.max_iter, self.tol, after)
+            ended = lbfgs(objective(train, train.X), start, self.max_iter, self.tol, after)
         else:
             rate, size = self.learning_rate_init, self.batch_size
             adam(objective, start, train, rate, size, self.max_iter, rng, after)
@@ -229,6 +234,8 @@ class ScoreFunctionRanker(BaseRanker):
             "Features may be constant, so small that the penalty lets them have no weight (rescale "
             "them, or lower `alpha`), or grades so close together that they count as equal.",
         )
+            ended = None
+        stopping.conclude(ended or stopping.why_stop("max_iter") or OFTEN)
         coefs, self.intercepts_ = function.unpack(kept)
         self.coefs_ = coefs  # last, for `__sklearn_is_fitted__`
         return self
@@ -270,7 +277,7 @@ class ScoreFunctionRanker(BaseRanker):
         -------
         scores : ndarray of shape (n_samples,), dtype float64
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             layers = outputs(X, self.coefs_, self.intercepts_, self.activation)
@@ -307,6 +314,11 @@ def lbfgs(loss, start, max_iter, tol, after):
         It has converged where no derivative is larger.
     after : callable
         ``after(parameters, loss)`` is called after each iteration, and says whether to stop.
+
+    Returns
+    -------
+    why : str or None
+        Why it ended by itself; None if it was stopped.
     """
 
     def callback(intermediate_result):
@@ -336,6 +348,7 @@ def lbfgs(loss, start, max_iter, tol, after):
             ConvergenceWarning,
             stacklevel=3,
         )
+    return ENDS_OF_LBFGS.get(result.status)
 
 
 def adam(objective, parameters, data, learning_rate, batch_size, max_iter, rng, after):

@@ -22,6 +22,7 @@ LAYERS = {
     "validation": 1,
     "versions": 1,
     "estimator": 1,
+    "progress": 1,
     "reduction": 1,
     "queries": 1,
     "columns": 1,

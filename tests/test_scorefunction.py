@@ -436,5 +436,6 @@ def test_verbose(capsys):
     X, y, groups, _ = make(21)
     ranker = fit(ListNet(), X, y, groups, verbose=1)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == ranker.n_iter_
-    assert f"loss {ranker.train_loss_[-1]:.6g}" in lines[-1]
+    assert len(lines) == ranker.n_iter_ + 1
+    assert f"loss {ranker.train_loss_[-1]:.6g}" in lines[-2]
+    assert "L-BFGS has converged" in lines[-1]

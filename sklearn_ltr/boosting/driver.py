@@ -13,7 +13,6 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.binning import MAX_BINS, Binner
@@ -87,6 +86,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
 
     _allow_nan = True
     _allow_sparse = True
+    _step = "round"
 
     # Whether scores are the mean of what the rounds and the start, 0, give, and not their sum.
     _averaged = False
@@ -149,23 +149,27 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         stopping = EarlyStopping(self)
         train, validation = self._prepare(data, stopping, *validation)
         del data  # with what it has computed, which the rows to train on compute again
-        # An interrupted ranker is not fitted; with warm_start, `fit` goes on from its last round.
+        # Whole rounds are all that an interrupted ranker has; see `_check_is_fitted`.
         vars(self).pop("_predictor", None)
         metadata = {"groups": groups, "query_weight": query_weight}
         metadata = {name: value for name, value in metadata.items() if value is not None}
         with self._callback_task(None, X, y, metadata) as root:
             rounds = self._rounds(train)
-            while self.n_iter_ < self.n_estimators and not stopping.should_stop():
+            while (why := stopping.why_stop("n_estimators")) is None:
                 with self._callback_task(root, X, y, metadata) as task:
                     terms = next(rounds, None)
                     if terms is not None:
                         self._check_scores(train.scores)
                         score = None if validation is None else validation.score_with(terms)
                         stopping.record(train.loss, score, model_=self.model_.plus(terms))
-                        if self.verbose:
-                            print(stopping.progress(self.n_estimators))
-                if terms is None or task.stop:
+                        stopping.report(self.n_estimators)
+                if terms is None:
+                    why = "no further weak ranker changes the model for the better"
                     break
+                if task.stop:
+                    why = "a callback asked to stop"
+                    break
+            stopping.conclude(why)
         self._predictor = self.model_.first(self.best_iteration_).collapse()
         self._warn_if_constant(
             train.data,
@@ -185,7 +189,20 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             )
 
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "_predictor")
+        return hasattr(self, "_predictor") or (self.warm_start and getattr(self, "n_iter_", 0) > 0)
+
+    def _check_is_fitted(self):
+        super()._check_is_fitted()
+        if not hasattr(self, "_predictor"):  # interrupted, and to go on: the rounds there are
+            self._predictor = self.model_.first(self.best_iteration_).collapse()
+
+    def _how_to_go_on(self):
+        if getattr(self, "n_iter_", 0) == 0:
+            return super()._how_to_go_on()
+        return (
+            "With set_params(warm_start=True) `predict` uses these rounds, and `fit` on the same "
+            "data goes on with them. With warm_start=False `fit` starts anew."
+        )
 
     def _n_outputs(self):
         """How many sums of terms there are."""
@@ -291,7 +308,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         scores : ndarray of shape (n_samples,), dtype float64
             The sum of the first ``best_iteration_`` rounds.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # features that are scores may overflow
             outputs = self._predictor.predict(X, self._n_threads())
@@ -310,7 +327,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         scores : ndarray of shape (n_samples,), dtype float64
             After 1, 2, ... ``n_iter_`` rounds.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         for outputs in self.model_.staged_predict(X, self._n_threads()):
             yield self._to_scores(outputs)
@@ -318,7 +335,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
     @property
     def feature_importances_(self):
         """Share of each feature in the gain of all rounds: ndarray of shape (`n_features_in_`,)."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self.model_.first(self.best_iteration_).importances()[0]
 
     def _check_params(self):

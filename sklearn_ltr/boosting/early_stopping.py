@@ -8,8 +8,14 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.progress import check_verbose, print_end, print_step
 from sklearn_ltr.queries import split_queries
 from sklearn_ltr.validation import check_positive
+
+
+def best_round(scores, n_rounds):
+    """Number of the round of the best validation score; the last `n_rounds` have one."""
+    return n_rounds - len(scores) + int(np.argmax(scores)) + 1
 
 
 class EarlyStopping:
@@ -33,6 +39,7 @@ class EarlyStopping:
         check_positive(ranker.validation_fraction, "validation_fraction", maximum=1)
         check_scalar(ranker.n_iter_no_change, "n_iter_no_change", Integral, min_val=1)
         check_positive(ranker.tol, "tol", zero=True)
+        check_verbose(ranker)
         self.metric()
 
     def metric(self):
@@ -93,7 +100,7 @@ class EarlyStopping:
         if score is not None:
             scores = np.append(scores, score)
             if ranker.early_stopping:
-                best = int(np.argmax(scores)) + 1
+                best = best_round(scores, ranker.n_iter_ + 1)
         # All at once: an interrupt comes before or after, and finds whole rounds.
         vars(ranker).update(
             found,
@@ -103,13 +110,41 @@ class EarlyStopping:
             validation_score_=scores,
         )
 
-    def progress(self, n_rounds):
-        """What to print after a round."""
+    def report(self, n_rounds):
+        """Print how it stands after a round, if it is one of every `verbose`."""
         ranker = self._ranker
-        message = f"[{ranker.n_iter_}/{n_rounds}] loss {ranker.train_loss_[-1]:.6g}"
+        message = f"loss {ranker.train_loss_[-1]:.6g}"
         if len(ranker.validation_score_):
-            message += f", validation {ranker.validation_score_[-1]:.6g}"
-        return message
+            message += f", {self.metric().name} {ranker.validation_score_[-1]:.6g}"
+        print_step(ranker, n_rounds, message)
+
+    def conclude(self, why):
+        """Print why the fit ended and which round is best, if `verbose`."""
+        ranker, scores = self._ranker, self._ranker.validation_score_
+        if len(scores):
+            best = best_round(scores, ranker.n_iter_)
+            why += f"; best {self.metric().name} {scores.max():.6g}, in {ranker._step} {best}"
+        used = ranker.best_iteration_
+        used = "the last" if used == ranker.n_iter_ else f"{ranker._step} {used}"
+        print_end(ranker, f"{why}; `predict` uses the model of {used}")
+
+    def why_stop(self, limit):
+        """Why there are to be no further rounds; None if there are.
+
+        Parameters
+        ----------
+        limit : str
+            The parameter that says how many there are at most.
+        """
+        ranker = self._ranker
+        if ranker.n_iter_ >= getattr(ranker, limit):
+            return f"{limit}={getattr(ranker, limit)} reached"
+        if self.should_stop():
+            return (
+                f"no better {self.metric().name} in n_iter_no_change={ranker.n_iter_no_change} "
+                f"{ranker._step}s"
+            )
+        return None
 
     def should_stop(self):
         """Whether the last `n_iter_no_change` rounds brought no better validation score."""

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What boosted rankers whose weak rankers are stumps have in common."""
 
-from sklearn.utils.validation import check_is_fitted
-
 from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
 from sklearn_ltr.columns import column_number
@@ -63,7 +61,7 @@ class StumpBoosting(FitPairsMixin, BoostedRanker):
         >>> np.array_equal(sum(contributions.T), ranker.predict(X))
         True
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         return self._predictor.contributions(X, self._n_threads())
 
@@ -107,5 +105,5 @@ class StumpBoosting(FitPairsMixin, BoostedRanker):
         >>> values.round(2)  # below all thresholds no stump counts
         array([0.  , 0.8 , 1.66, 0.8 ])
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self._predictor.of_feature(column_number(feature, self, "feature"))

@@ -6,7 +6,7 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_scalar, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_ltr.binning import Binner, Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker
@@ -32,7 +32,7 @@ class TreeBoosting(BoostedRanker):
     @property
     def n_splits_(self):
         """Number of splits on each feature: ndarray of shape (`n_features_in_`,), dtype intp."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self.model_.first(self.best_iteration_).importances()[1]
 
     def _grower(self, train):

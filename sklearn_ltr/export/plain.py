@@ -7,7 +7,6 @@ from functools import partial
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr import losses, rankers
 from sklearn_ltr.binning import MAX_BINS
@@ -252,7 +251,7 @@ def check_ranker(ranker):
     R = type(ranker)
     if RANKERS.get(R.__name__) is not R:
         raise TypeError(f"Only fitted {', '.join(RANKERS)} can be exported; got {R.__name__}.")
-    check_is_fitted(ranker)
+    ranker._check_is_fitted()
     if getattr(ranker, "estimator", None) is not None:
         raise ValueError(
             f"`estimator` is {ranker.estimator!r}: only stumps and trees can be exported, no "

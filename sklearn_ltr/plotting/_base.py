@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the displays share: axes to draw into, what is asked of rankers, names."""
 
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from sklearn_ltr.base import only_labelled, predict_queries, unwrap_search
 from sklearn_ltr.queries import check_groups
@@ -60,7 +60,7 @@ def check_sum_of_stumps(ranker, caller):
             f"{type(ranker).__name__}. Of a pipeline, give the last step and rows that the others "
             "have transformed."
         )
-    check_is_fitted(ranker)
+    ranker._check_is_fitted()
     return ranker
 
 

@@ -5,7 +5,6 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.binning import Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker
@@ -82,7 +81,8 @@ class AdaRank(BoostedRanker):
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out queries; used only by early stopping.
     verbose : int, default=0
-        Print a line each round if positive.
+        Print a line every so many rounds, 1 being each, and at the end one that says why the fit
+        ended. 0 prints nothing.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class AdaRank(BoostedRanker):
     @property
     def coef_(self):
         """Coefficients of the features: ndarray of shape (`n_features_in_`,)."""
-        check_is_fitted(self)
+        self._check_is_fitted()
         coef = np.zeros(self.n_features_in_)
         for alpha, h in self.model_.first(self.best_iteration_).terms:
             coef[h.feature] += alpha

@@ -6,7 +6,6 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.keywords import explain_keywords
@@ -207,7 +206,7 @@ class FeatureRank(BaseRanker):
         ValueError
             If an argument is invalid.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         check_groups_arrived(groups, "FeatureRank.predict", len(X))
         queries = QueryGroups.from_ids(groups, len(X))

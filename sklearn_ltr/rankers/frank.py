@@ -84,7 +84,8 @@ class FRank(StumpBoosting):
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out queries and, with `max_pairs_per_query`, the pairs.
     verbose : int, default=0
-        Print a line each round if positive.
+        Print a line every so many rounds, 1 being each, and at the end one that says why the fit
+        ended. 0 prints nothing.
 
     Attributes
     ----------

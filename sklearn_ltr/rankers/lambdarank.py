@@ -60,7 +60,8 @@ class LambdaRank(ScoreFunctionRanker):
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out queries, and draws the initial weights of a net and the batches.
     verbose : int, default=0
-        Print a line each iteration if positive.
+        Print a line every so many iterations, 1 being each, and at the end one that says why the
+        fit ended. 0 prints nothing.
 
     Attributes
     ----------

@@ -4,7 +4,6 @@
 
 import numpy as np
 from scipy.special import expit as sigmoid
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr.binning import Binner
 from sklearn_ltr.boosting.fit_signatures import FitRowsMixin
@@ -88,7 +87,8 @@ class McRank(FitRowsMixin, TreeBoosting):
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out queries, and what `max_features` and `subsample` draw.
     verbose : int, default=0
-        Print a line each round if positive.
+        Print a line every so many rounds, 1 being each, and at the end one that says why the fit
+        ended. 0 prints nothing.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ class McRank(FitRowsMixin, TreeBoosting):
             differences of cumulative ones (equation 8), which are fitted separately: negative
             differences are set to 0, and the rows divided by their sums.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         F = np.atleast_2d(self._predictor.predict(X, self._n_threads()))
         if self.method == "classification" or len(self.levels_) == 1:

@@ -98,7 +98,8 @@ class MPBoost(StumpBoosting):
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out queries; used only by early stopping.
     verbose : int, default=0
-        Print a line each round if positive.
+        Print a line every so many rounds, 1 being each, and at the end one that says why the fit
+        ended. 0 prints nothing.
 
     Attributes
     ----------

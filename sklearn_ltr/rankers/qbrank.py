@@ -110,7 +110,8 @@ class QBRank(TreeBoosting):
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out queries, and what `max_features`, `subsample` and the estimator draw.
     verbose : int, default=0
-        Print a line each round if positive.
+        Print a line every so many rounds, 1 being each, and at the end one that says why the fit
+        ended. 0 prints nothing.
 
     Attributes
     ----------

@@ -17,6 +17,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses.hinge_sums import HingeSums
+from sklearn_ltr.progress import check_verbose, print_end, print_step
 from sklearn_ltr.validation import check_choice, check_positive
 
 LOSSES = ("squared_hinge", "hinge")
@@ -77,7 +78,8 @@ class RankSVM(LinearRanker):
         Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
         model does not depend on it. Matrix products have the threads of the BLAS.
     verbose : int, default=0
-        Print a line each step if positive.
+        Print a line every so many steps, 1 being each, and at the end one that says why the fit
+        ended. 0 prints nothing.
 
     Attributes
     ----------
@@ -137,6 +139,8 @@ class RankSVM(LinearRanker):
     >>> round(ranker.score(X, y, groups=groups), 1)
     0.8
     """
+
+    _step = "step"
 
     def __init__(
         self,
@@ -224,6 +228,13 @@ class RankSVM(LinearRanker):
             "Features may be constant, or so small that the penalty lets them have no weight: "
             "rescale them, or raise `C`.",
         )
+        if gap <= self.tol * best.value:
+            why = f"F(w) is within tol={self.tol:g} of its minimum"
+        elif self.n_iter_ >= self.max_iter:
+            why = f"max_iter={self.max_iter} reached"
+        else:
+            why = "the precision of numbers is reached"
+        print_end(self, why)
         return self
 
     def _check_params(self):
@@ -231,6 +242,7 @@ class RankSVM(LinearRanker):
         check_positive(self.tol, "tol")
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         check_choice(self.loss, "loss", LOSSES)
+        check_verbose(self)
 
     def _minimise(self, F):
         """Newton's method until half of what `tol` allows is left."""
@@ -243,8 +255,8 @@ class RankSVM(LinearRanker):
             if not F.advance(direction):  # the precision of numbers is reached
                 break
             self.n_iter_ += 1
-            if self.verbose:
-                print(f"RankSVM: F(w) = {F.value:.9g}, duality gap {F.gap:.2g}{F.label}")
+            message = f"F(w) = {F.value:.9g}, duality gap {F.gap:.2g}{F.label}"
+            print_step(self, self.max_iter, message)
 
 
 class _Primal:
