@@ -57,16 +57,17 @@ class SumOfColumns:
 
     def __init__(self, terms, n_outputs=1):
         self.n_outputs = n_outputs
-        self.coefficients = {}
+        sums = {}
         for output, coefficient, weak in terms:
             key = output, weak.feature
-            self.coefficients[key] = self.coefficients.get(key, 0.0) + coefficient
+            sums[key] = sums.get(key, 0.0) + coefficient
+        self.coefficients = [(*key, coefficient) for key, coefficient in sums.items()]
 
     def predict(self, X, n_threads=1):
         """Scores of the rows of `X`: ndarray of shape (n_samples,) or (n_outputs, n_samples)."""
         # Not by BLAS: there the score of a row would depend on the rows around it.
         scores = np.zeros((self.n_outputs, X.shape[0]))
-        for (output, feature), coefficient in self.coefficients.items():
+        for output, feature, coefficient in self.coefficients:
             scores[output] += coefficient * column_of(X, feature)
         return scores[0] if self.n_outputs == 1 else scores
 

@@ -109,7 +109,7 @@ class TreeEnsemble:
         self._first_threshold = np.cumsum(lengths) - lengths
         self._n_searched = (lengths + 1) // 2
         self._missing = n_cuts + 1
-        self._dtype = np.min_scalar_type(max(n_cuts, default=0) + 1)
+        self._dtype = np.min_scalar_type(max(n_cuts, default=0) + 1).type
 
     def predict(self, X, n_threads=1):
         """Sum of the trees at the rows.

@@ -149,7 +149,7 @@ def test_fitted_rankers_of_another_version_predict(R, monkeypatch):
 
 def test_parts_warn_for_themselves(monkeypatch):
     loss = losses.SquaredHinge(margin=0.5)
-    whole = make_pipeline(QueryScaler(), QuadraticBoosting(loss, scoring=get_metric("ndcg@3")))
+    whole = make_pipeline(QueryScaler(), QuadraticBoosting(loss=loss, scoring=get_metric("ndcg@3")))
     with pytest.warns(InconsistentVersionWarning) as caught:
         pickle.loads(written_by("0.0.9", (whole, get_scorer("map")), monkeypatch))
     assert {warning.message.class_name for warning in caught} == {
