@@ -228,14 +228,14 @@ class ScoreFunctionRanker(BaseRanker):
         else:
             rate, size = self.learning_rate_init, self.batch_size
             adam(objective, start, train, rate, size, self.max_iter, rng, after)
+            ended = None
+        stopping.conclude(ended or stopping.why_stop("max_iter") or OFTEN)
         self._warn_if_constant(
             train,
             function.scores(kept, train.X),
             "Features may be constant, so small that the penalty lets them have no weight (rescale "
             "them, or lower `alpha`), or grades so close together that they count as equal.",
         )
-            ended = None
-        stopping.conclude(ended or stopping.why_stop("max_iter") or OFTEN)
         coefs, self.intercepts_ = function.unpack(kept)
         self.coefs_ = coefs  # last, for `__sklearn_is_fitted__`
         return self
