@@ -90,6 +90,10 @@ def extensions():
         sanitizers = ["-fsanitize=address,undefined"]
         optimise = ["-O1", "-g", "-fno-omit-frame-pointer", *sanitizers]
         link_args = link_args + sanitizers
+    if sys.platform != "win32":
+        # Where a processor has a fused multiply-add, as on arm64, compilers would choose between it
+        # and two roundings loop by loop, and equal sums would differ in their last bits.
+        optimise.append("-ffp-contract=off")
     return [Extension(SHARED, [shared_code()])] + [
         Extension(
             f"sklearn_ltr._kernels.{source.stem}",

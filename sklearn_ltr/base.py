@@ -16,6 +16,7 @@ from sklearn_ltr.columns import explained
 from sklearn_ltr.estimator import Estimator
 from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.keywords import explain_keywords
+from sklearn_ltr.linear import weighted_sums
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.pairs import check_preferences
 from sklearn_ltr.queries import (
@@ -57,7 +58,7 @@ class BaseRanker(RegressorMixin, Estimator):
     _allow_nan = False
     _allow_sparse = False
 
-    # Memory layout of X, where what is computed depends on it in the last digits.
+    # Memory layout of X, where what `fit` finds depends on it in the last digits.
     _order = None
 
     # Whether features are multiplied or added up, and not only compared with each other.
@@ -336,11 +337,11 @@ class LinearRanker(BaseRanker):
         Returns
         -------
         scores : ndarray of shape (n_samples,), dtype float64
+            Equal rows have equal scores, to the last bit.
         """
         self._check_is_fitted()
         X = self._validate_X(X, reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return check_predicted(X @ self.coef_)
+        return check_predicted(weighted_sums(X, self.coef_, self._n_threads()))
 
 
 def unwrap_search(estimator):

@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
 from sklearn_ltr.keywords import explain_keywords
+from sklearn_ltr.linear import hidden_layer, weighted_sums
 from sklearn_ltr.losses.base import check_loss
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.validation import (
@@ -64,15 +65,18 @@ class ScoreFunction:
         A key of `ACTIVATIONS`.
     scale : ndarray of shape (n_features,)
         Standard deviations of the features.
+    n_threads : int, default=1
+        Of `scores`.
     """
 
-    def __init__(self, hidden, activation, scale):
+    def __init__(self, hidden, activation, scale, n_threads=1):
         sizes = (len(scale), *hidden, 1)
         self._shapes = [*pairwise(sizes), *((n_units,) for n_units in hidden)]
         self._n_layers = len(sizes) - 1
         self._derivative = ACTIVATIONS[activation][1]
         self._activation = activation
         self._scale = scale[:, None]
+        self._n_threads = n_threads
 
     def start(self, rng):
         """Initial parameters: 0 if linear, else as Glorot and Bengio draw them (AISTATS 2010)."""
@@ -91,8 +95,8 @@ class ScoreFunction:
         return [weights[0] / self._scale, *weights[1:]], intercepts
 
     def scores(self, parameters, X):
-        """Scores of rows: ndarray of shape (n_samples,)."""
-        return outputs(X, *self.unpack(parameters), self._activation)[-1].ravel()
+        """Scores of rows, as `predict` gives them: ndarray of shape (n_samples,)."""
+        return scores_of(X, *self.unpack(parameters), self._activation, self._n_threads)
 
     def loss(self, parameters, X, bound, alpha):
         """The mean loss of the queries with a penalty, and its gradient.
@@ -133,8 +137,18 @@ class ScoreFunction:
         return bound.total / data.n_queries + penalty, gradient
 
 
+def scores_of(X, weights, intercepts, activation, n_threads):
+    """Scores of rows, each with the same bits whatever rows are around it: (n_samples,)."""
+    for weight, intercept in zip(weights, intercepts, strict=False):
+        X = hidden_layer(X, weight, intercept, activation, n_threads)
+    return weighted_sums(X, weights[-1].ravel(), n_threads)
+
+
 def outputs(X, weights, intercepts, activation):
-    """X and the outputs of all layers; the last, of shape (n_samples, 1), are the scores."""
+    """X and the outputs of all layers; the last, of shape (n_samples, 1), are the scores.
+
+    By the BLAS, for training: the last bits of `scores_of` may be other ones.
+    """
     layers = [X]
     for weight, intercept in zip(weights, intercepts, strict=False):
         layers.append(ACTIVATIONS[activation][0](layers[-1] @ weight + intercept))
@@ -198,9 +212,8 @@ class ScoreFunctionRanker(BaseRanker):
         # In the order of the other fields, so that batches are taken from rows side by side.
         queries = QueryGroups(np.arange(data.n_samples), data.offsets, data.queries.ids)
         train = replace(data, X=_float64_rows(data), queries=queries)
-        function = ScoreFunction(
-            self._hidden(), self.activation, StandardScaler(with_mean=False).fit(train.X).scale_
-        )
+        scale = StandardScaler(with_mean=False).fit(train.X).scale_
+        function = ScoreFunction(self._hidden(), self.activation, scale, train.n_threads)
         judge = None
         if held_out is not None:
             judge, X_held_out = Judge(held_out, stopping.metric()), _float64_rows(held_out)
@@ -276,12 +289,12 @@ class ScoreFunctionRanker(BaseRanker):
         Returns
         -------
         scores : ndarray of shape (n_samples,), dtype float64
+            Equal rows have equal scores, to the last bit.
         """
         self._check_is_fitted()
         X = self._validate_X(X, reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            layers = outputs(X, self.coefs_, self.intercepts_, self.activation)
-        return check_predicted(layers[-1].ravel())
+        coefs = self.coefs_, self.intercepts_
+        return check_predicted(scores_of(X, *coefs, self.activation, self._n_threads()))
 
     def _check_params(self):
         needs = {"value", "gradient"} if self._uses_lbfgs() else {"gradient"}

@@ -114,9 +114,9 @@ def mixes_labels_and_pairs(R):
 
 
 def multiplies_matrices(R):
-    """Rankers whose scores are products that the BLAS forms, and scipy of sparse matrices.
+    """Rankers whose training multiplies matrices: by the BLAS, or by scipy if they are sparse.
 
-    Their last digits depend on how many rows there are, and on their format.
+    The last digits of what they learn depend on the format of X. Those of predictions do not.
     """
     return issubclass(R, LinearRanker | ScoreFunctionRanker)
 
@@ -162,20 +162,12 @@ def state(model):
 
 
 def assert_alike(model, expected, X):
-    """The same models, to the last bit unless they depend on the format of a matrix."""
+    """The same models, to the last bit unless training depends on the format of a matrix."""
     if multiplies_matrices(type(model)):
         atol = 1e-5 if getattr(model, "loss", None) == "hinge" else 1e-9
         assert_allclose(model.predict(X), expected.predict(X), rtol=1e-6, atol=atol)
     else:
         assert_same(model, expected, X)
-
-
-def assert_equal_scores(R, scores, expected):
-    """The same scores of one model, to the last bit unless it multiplies matrices."""
-    if multiplies_matrices(R):
-        assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
-    else:
-        assert_array_equal(scores, expected)
 
 
 def assert_same(model, expected, X, X_expected=None):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import sklearn_ltr
+from sklearn_ltr import scorefunction
 from sklearn_ltr._kernels import _types
 from sklearn_ltr.losses import lambdas, sums_over_pairs
 from sklearn_ltr.metrics import _per_query
@@ -34,6 +35,7 @@ def declared(kind, name):
         ("Ties", _per_query.TIES),
         ("PairTerm", sums_over_pairs.TERMS),
         ("Criterion", stump.CRITERIA),
+        ("Activation", tuple(scorefunction.ACTIVATIONS)),
         ("SwapMetric", tuple(metric.label for metric in lambdas.METRICS)),
     ],
 )

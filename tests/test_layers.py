@@ -24,6 +24,7 @@ LAYERS = {
     "estimator": 1,
     "progress": 1,
     "reduction": 1,
+    "linear": 1,
     "queries": 1,
     "columns": 1,
     "scored_rows": 1,

@@ -72,6 +72,12 @@ cpdef enum PairTerm:            # function of a score difference that is summed 
     FIDELITY_SLOPE
 
 
+cpdef enum Activation:          # function of a net's hidden units
+    TANH
+    LOGISTIC
+    RELU
+
+
 cpdef enum Criterion:           # what the best stump maximises
     SQUARED
     EXPONENTIAL

@@ -48,5 +48,5 @@ def softmax(F):
     p : ndarray of shape (n_classes, n_samples)
     """
     p = np.exp(F - F.max(axis=0))
-    p /= p.sum(axis=0)
+    p /= sum(p)  # in the order of the classes; NumPy's has another order for a single row
     return p

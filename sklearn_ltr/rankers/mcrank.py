@@ -235,7 +235,7 @@ class McRank(FitRowsMixin, TreeBoosting):
         at_least = sigmoid(F)  # P(y >= k) for k = 1 ... K - 1
         at_least = np.vstack([np.ones(X.shape[0]), at_least, np.zeros(X.shape[0])])
         p = np.maximum(at_least[:-1] - at_least[1:], 0)
-        return (p / p.sum(axis=0)).T
+        return (p / sum(p)).T  # added in order, as in `softmax`
 
     def _rounds(self, train):
         """Algorithm 1 of the paper, by its line numbers; for "ordinal", its section 4."""

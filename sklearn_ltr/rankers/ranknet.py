@@ -54,7 +54,8 @@ class RankNet(ScoreFunctionRanker):
         Iterations without an improvement of more than `tol` after which to stop.
     n_jobs : int or None, default=None
         Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
-        model does not depend on it. Matrix products have the threads of the BLAS.
+        model does not depend on it. Matrix products of `fit` have the threads of the
+        BLAS.
     random_state : int, RandomState instance or None, default=None
         Chooses the held-out queries, and draws the initial weights of a net and the batches.
     verbose : int, default=0

@@ -76,7 +76,8 @@ class RankSVM(LinearRanker):
         Most iterations: Newton steps.
     n_jobs : int or None, default=None
         Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
-        model does not depend on it. Matrix products have the threads of the BLAS.
+        model does not depend on it. Matrix products of `fit` have the threads of the
+        BLAS.
     verbose : int, default=0
         Print a line every so many steps, 1 being each, and at the end one that says why the fit
         ended. 0 prints nothing.

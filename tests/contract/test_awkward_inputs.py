@@ -15,7 +15,6 @@ from every_ranker import (
     allows_nan,
     allows_sparse,
     assert_alike,
-    assert_equal_scores,
     each_ranker,
     has,
     learns_from_single_rows,
@@ -247,7 +246,7 @@ def test_missing_and_sparse(R):
         for form in (sparse.csr_matrix, sparse.csr_array):
             model = make(R).fit(form(gaps), y, groups)
             assert_alike(model, expected, gaps)
-            assert_equal_scores(R, model.predict(form(gaps)), model.predict(gaps))
+            assert_array_equal(model.predict(form(gaps)), model.predict(gaps))
     with pytest.raises(ValueError, match="infinity"):
         make(R).fit(np.where(np.arange(len(X))[:, None] == 2, np.inf, X), y, groups)
     with pytest.raises(ValueError, match="infinity"):
