@@ -134,11 +134,18 @@ class BaseRanker(RegressorMixin, Estimator):
 
     def _n_threads(self):
         # OpenMP ends the process where it cannot start as many threads as it is told to. More than
-        # there are processors would be of no use.
-        return min(effective_n_jobs(self.n_jobs), max(cpu_count(), FEW_THREADS))
+        # there are processors would be of no use; to count them takes longer than to score a row.
+        n_threads = effective_n_jobs(self.n_jobs)
+        if n_threads > FEW_THREADS:
+            n_threads = min(n_threads, max(cpu_count(), FEW_THREADS))
+        return n_threads
 
     def _validate_X(self, X, *, name="X", **kwargs):
         """`X` as an array or canonical CSR matrix of float32 or float64."""
+        predicts = not kwargs.get("reset", True)
+        if predicts and "y" not in kwargs and self._is_valid(X):
+            watch(vars(self).get("_trained_on"), X)
+            return X
         with explained(X, kwargs.get("y"), name):
             result = validate_data(
                 self,
@@ -153,9 +160,26 @@ class BaseRanker(RegressorMixin, Estimator):
         if sparse.issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        if not kwargs.get("reset", True):
-            watch(getattr(self, "_trained_on", None), X)
+        if predicts:
+            watch(vars(self).get("_trained_on"), X)
         return (X, *y) if y else X
+
+    def _is_valid(self, X):
+        """Whether `X` surely is what `validate_data` would return as it is, without a word.
+
+        That takes longer than to score a row. What is not sure is left to it, and so are errors.
+        """
+        fitted = vars(self)
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and (X.dtype == np.float64 or X.dtype == np.float32)
+            and X.shape[0] > 0
+            and X.shape[1] == fitted.get("n_features_in_")
+            and "feature_names_in_" not in fitted
+            and (self._order is None or X.flags.c_contiguous)
+            and (not np.isinf(X).any() if self._allow_nan else bool(np.isfinite(X).all()))
+        )
 
     def _validate_training_data(
         self,

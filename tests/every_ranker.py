@@ -113,6 +113,20 @@ def mixes_labels_and_pairs(R):
     return "pair_weight" in inspect.signature(R).parameters
 
 
+def functions_of_rows(R):
+    """Public methods that make something of the rows of X alone."""
+    for name, method in inspect.getmembers(R, inspect.isfunction):
+        takes = [p for p in inspect.signature(method).parameters if p != "groups"]
+        if takes == ["self", "X"] and not name.startswith("_"):
+            yield name
+
+
+def values(model, name, X):
+    """What a method gives for each row: ndarray whose first axis are the rows."""
+    result = getattr(model, name)(X)
+    return np.array(list(result)).T if inspect.isgenerator(result) else result
+
+
 def multiplies_matrices(R):
     """Rankers whose training multiplies matrices: by the BLAS, or by scipy if they are sparse.
 

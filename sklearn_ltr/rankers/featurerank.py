@@ -211,8 +211,11 @@ class FeatureRank(BaseRanker):
         check_groups_arrived(groups, "FeatureRank.predict", len(X))
         queries = QueryGroups.from_ids(groups, len(X))
         f = np.zeros(len(X))
-        for m, (beta, hidden_order) in enumerate(zip(self.beta_, self._hidden_orders, strict=True)):
-            values = X[queries.order, m].astype(np.float64)
+        columns = X[queries.order].T
+        for beta, hidden_order, column in zip(
+            self.beta_, self._hidden_orders, columns, strict=True
+        ):
+            values = column.astype(np.float64)
             if groups is None:
                 f += beta * hidden_order.training_ranks(values)
             else:

@@ -99,7 +99,19 @@ class HiddenOrder:
         values = np.sort(values)
         if len(values) > N_QUANTILES:
             values = values[(2 * np.arange(N_QUANTILES) + 1) * len(values) // (2 * N_QUANTILES)]
-        self._quantiles = values
+        # Positions of the values among the training rows; of these, how many are in each cell and
+        # in the ones before it, and how many of lower classes there are.
+        self._values, count = np.unique(values, return_counts=True)
+        self._positions = np.cumsum(count) - count / 2
+        self._n_values = len(values)
+        self._size = np.bincount(self._cell(values), minlength=len(distinct))
+        self._start = np.cumsum(self._size) - self._size
+        # What a rank in the cell begins at: its bottom, its top where values fall, or all tie.
+        slope = self._slope_of_cell
+        self._first = np.select([slope > 0, slope < 0], [0, self._size], self._size / 2)
+        by_class = np.argsort(self._class_of_cell)
+        self._below = np.empty_like(self._size)
+        self._below[by_class] = np.cumsum(self._size[by_class]) - self._size[by_class]
 
     def ranks(self, values, queries, n_threads):
         """Ranks within queries, the paper's h.
@@ -142,20 +154,11 @@ class HiddenOrder:
             In [0, 1]. What `ranks` would give for the training rows if they were one query; other
             values are interpolated. Of many training rows a sample of quantiles is used.
         """
-        N = len(self._quantiles)
-        size = np.bincount(self._cell(self._quantiles), minlength=len(self._class_of_cell))
-        start = np.cumsum(size) - size
-        by_class = np.argsort(self._class_of_cell)
-        below = np.empty_like(size)  # training rows of lower classes
-        below[by_class] = np.cumsum(size[by_class]) - size[by_class]
-        distinct, count = np.unique(self._quantiles, return_counts=True)
-        position = np.interp(values, distinct, np.cumsum(count) - count / 2)
-
+        position = np.interp(values, self._values, self._positions)
         cell = self._cell(values)
-        size, slope = size[cell], self._slope_of_cell[cell]
-        rising = np.clip(position - start[cell], 0, size)
-        inner = np.select([slope > 0, slope < 0], [rising, size - rising], size / 2)
-        return (below[cell] + inner) / N
+        rising = np.minimum(np.maximum(position - self._start[cell], 0), self._size[cell])
+        inner = self._first[cell] + self._slope_of_cell[cell] * rising
+        return (self._below[cell] + inner) / self._n_values
 
     def _cell(self, values):
         return np.searchsorted(self._borders, values, side="right")

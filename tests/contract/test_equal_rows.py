@@ -14,8 +14,10 @@ from every_ranker import (
     allows_sparse,
     each_ranker,
     each_variant,
+    functions_of_rows,
     make,
     multiplies_matrices,
+    values,
 )
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -39,20 +41,6 @@ def make_rows(R, n=150, seed=0):
     X = X.astype(np.float32).astype(np.float64)  # the same values in both precisions
     y = rng.integers(0, 12, n).astype(float)  # McRank has a class for each
     return X, y, np.arange(n) // 10
-
-
-def functions_of_rows(R):
-    """Public methods that make something of the rows of X alone."""
-    for name, method in inspect.getmembers(R, inspect.isfunction):
-        takes = [p for p in inspect.signature(method).parameters if p != "groups"]
-        if takes == ["self", "X"] and not name.startswith("_"):
-            yield name
-
-
-def values(model, name, X):
-    """What a method gives for each row: ndarray whose first axis are the rows."""
-    result = getattr(model, name)(X)
-    return np.array(list(result)).T if inspect.isgenerator(result) else result
 
 
 def layouts(X):
