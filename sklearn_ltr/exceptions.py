@@ -9,3 +9,50 @@ class ConstantModelWarning(UserWarning):
 
 class CutQueryWarning(UserWarning):
     """A query that is scored was trained on with other rows."""
+
+
+class InconsistentVersionWarning(UserWarning):
+    """A pickle is loaded by another version of this package than the one that wrote it.
+
+    Scikit-learn warns of its own objects in the same way, by a class of the same name.
+
+    Parameters
+    ----------
+    class_name : str
+        Class of the pickled object.
+    original_version : str or None
+        The version that wrote the pickle; None if it is so old that it does not say.
+    current_version : str
+        The version that loads it.
+
+    Attributes
+    ----------
+    class_name, original_version, current_version
+        The parameters.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> import warnings
+    >>> from sklearn_ltr import MPBoost
+    >>> from sklearn_ltr.exceptions import InconsistentVersionWarning
+    >>> stored = pickle.dumps(MPBoost())
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", InconsistentVersionWarning)  # refuse such pickles
+    ...     ranker = pickle.loads(stored)
+    """
+
+    def __init__(self, class_name, original_version, current_version):
+        super().__init__(class_name, original_version, current_version)
+        self.class_name = class_name
+        self.original_version = original_version
+        self.current_version = current_version
+
+    def __str__(self):
+        written = self.original_version or "a version before 0.1, which its pickles do not name,"
+        return (
+            f"This {self.class_name} was pickled by sklearn_ltr {written} and is loaded by "
+            f"sklearn_ltr {self.current_version}: it may fail, or rank otherwise. Load it with the "
+            "version that wrote it, or fit it anew. For other versions store boosted rankers by "
+            "`sklearn_ltr.export.to_dict`."
+        )

@@ -46,6 +46,9 @@ ENDS_OF_LBFGS = {
 }
 OFTEN = "L-BFGS has evaluated the loss as often as it may"
 
+# A loss so many times that of the first batch at the start is no noise of batches.
+MUCH_HIGHER = 10
+
 # Decay rates and guard of the step, as Kingma and Ba give them ("Adam", ICLR 2015).
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 
@@ -354,7 +357,8 @@ def lbfgs(loss, start, max_iter, tol, after):
             "ftol": 64 * np.finfo(float).eps,
         },
     )
-    if result.status == 1:
+    # Where no lower loss is found, rounding may be all that is in the way.
+    if result.status == 1 or (result.status == 2 and np.abs(result.jac).max() > 100 * tol):
         warnings.warn(
             f"L-BFGS has not converged after {result.nit} iterations. Raise max_iter, alpha or "
             "tol, or scale the data.",
@@ -387,12 +391,14 @@ def adam(objective, parameters, data, learning_rate, batch_size, max_iter, rng, 
     n_queries = data.n_queries
     n_batches = -(-n_queries // batch_size)
     mean, square, steps = np.zeros_like(parameters), np.zeros_like(parameters), 0
+    at_start = None
     for _ in range(max_iter):
         total = 0.0
         batch_of_query = rng.permutation(np.arange(n_queries) % n_batches)
         for k in range(n_batches):
             batch = data.batch(batch_of_query == k)
             value, gradient = objective(batch)(parameters)
+            at_start = value if at_start is None else at_start
             total += value * batch.n_queries
             steps += 1
             mean = BETA_1 * mean + (1 - BETA_1) * gradient
@@ -400,4 +406,11 @@ def adam(objective, parameters, data, learning_rate, batch_size, max_iter, rng, 
             rate = learning_rate * np.sqrt(1 - BETA_2**steps) / (1 - BETA_1**steps)
             parameters = parameters - rate * mean / (np.sqrt(square) + EPSILON)
         if after(parameters, total / n_queries):
-            return
+            break
+    if total / n_queries > MUCH_HIGHER * at_start:
+        warnings.warn(
+            f"The training loss rose from {at_start:.3g} to {total / n_queries:.3g}: Adam's steps "
+            "are too long. Scale the features, or lower learning_rate_init or alpha.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

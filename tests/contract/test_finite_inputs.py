@@ -410,6 +410,13 @@ def test_features_that_are_refused(R, X, y):
         R().fit(X, y, groups=[0] * len(y))
 
 
+def test_steps_that_are_too_long_are_told():
+    """Features so small that the penalty of their weights is all there is to the loss."""
+    X, y, groups = make_rows()
+    with pytest.warns(ConvergenceWarning, match=r"loss rose from .* Scale the features"):
+        LambdaRank(max_iter=20).fit(1e-30 * X, y, groups=groups)
+
+
 def test_a_line_search_that_cannot_see_its_steps_ends():
     """Features of sizes that are 33 digits apart: a step of one cannot be added to the other."""
     rng = np.random.default_rng(0)

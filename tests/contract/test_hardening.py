@@ -59,7 +59,7 @@ def interrupt_at(place, function=None):
         code = frame.f_code
         counts = code.co_filename.startswith(PACKAGE) and function in (None, code.co_name)
         # An attribute that scikit-learn sets is its own affair.
-        counts = counts and code.co_name != "__setattr__"
+        counts = counts and code.co_name not in ("__setattr__", "python_scalar")
         return at_line if counts else None
 
     before = sys.gettrace()

@@ -19,11 +19,12 @@ from sklearn.pipeline import make_pipeline
 
 import sklearn_ltr
 from sklearn_ltr import MPBoost, QuadraticBoosting, losses
+from sklearn_ltr.exceptions import InconsistentVersionWarning
 from sklearn_ltr.metrics import Metric, get_metric
 from sklearn_ltr.metrics.registry import METRICS
 from sklearn_ltr.preprocessing import QueryScaler
 from sklearn_ltr.scorers import RankingScorer, get_scorer
-from sklearn_ltr.versions import KEY, InconsistentVersionWarning, Versioned
+from sklearn_ltr.versions import KEY, Versioned
 
 # What some need to be made.
 ARGUMENTS = {"metric": "ndcg@3", "k": 3, "max_grade": 4, "n_classes": 3}
