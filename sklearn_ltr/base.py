@@ -217,6 +217,7 @@ class BaseRanker(RegressorMixin, Estimator):
         check_grade_sizes(y)
         if self._computes_with_features:
             check_feature_sizes(X, self._feature_name)
+        self._note_queries(X, groups, reset)
         if preferences is not None:
             preferences = check_preferences(preferences, preference_weight, X.shape[0])
             if groups is None:
@@ -226,7 +227,6 @@ class BaseRanker(RegressorMixin, Estimator):
         data = self._group(
             X, y, groups, query_weight, preferences=preferences, sample_weight=sample_weight
         )
-        self._note_queries(X, groups, reset)
         grades = np.unique(data.y[~np.isnan(data.y)])
         if len(grades):
             self.grades_ = grades

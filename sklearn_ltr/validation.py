@@ -160,12 +160,18 @@ def check_sample_weight(sample_weight, n_samples):
         )
     if not sample_weight.any():
         raise ValueError("`sample_weight` is zero for every row; at least one must be positive.")
-    if not SMALLEST <= (largest := sample_weight.max()) <= LARGEST:
-        raise ValueError(
-            f"The largest `sample_weight`, {largest:g} at row {sample_weight.argmax()}, must be "
-            f"between {SMALLEST:g} and {LARGEST:g}: multiply all of them by one number."
-        )
+    check_largest_weight(sample_weight, "sample_weight", "row")
     return None if (sample_weight == 1).all() else sample_weight
+
+
+def check_largest_weight(weight, name, unit):
+    """Raise ValueError for weights too large, or all too small, to compute with."""
+    k = int(weight.argmax())
+    if not SMALLEST <= weight[k] <= LARGEST:
+        raise ValueError(
+            f"The largest `{name}`, {weight[k]:g} at {unit} {k}, must be between {SMALLEST:g} and "
+            f"{LARGEST:g}: multiply all of them by one number."
+        )
 
 
 def check_grade_sizes(y):

@@ -108,6 +108,10 @@ def takes_sample_weight(R):
     return "sample_weight" in inspect.signature(R.fit).parameters
 
 
+def takes_preferences(R):
+    return "preferences" in inspect.signature(R.fit).parameters
+
+
 def mixes_labels_and_pairs(R):
     """A ranker of both, which takes rows without a label, marked NaN."""
     return "pair_weight" in inspect.signature(R).parameters

@@ -5,7 +5,7 @@
 from sklearn_ltr.boosting.fit_signatures import FitRowsMixin
 from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.labels import GAINS, check_gain, gains
-from sklearn_ltr.validation import check_choice
+from sklearn_ltr.validation import LARGEST, check_choice
 from sklearn_ltr.weak.tree import Tree
 
 
@@ -220,4 +220,10 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
     def _targets(self, grades):
         if self.gain == "exponential":
             check_gain(grades, self.gain)
-        return gains(grades, self.gain)
+        targets = gains(grades, self.gain)
+        if targets.max() > LARGEST:
+            raise ValueError(
+                f"`y` has the grade {grades.max():g}, whose gain 2^y - 1 is too large to fit. Use "
+                'gain="linear" or smaller grades.'
+            )
+        return targets

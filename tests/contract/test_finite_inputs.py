@@ -21,6 +21,7 @@ from every_ranker import (
     each_ranker,
     has,
     make,
+    takes_preferences,
     takes_sample_weight,
     variants,
 )
@@ -115,16 +116,20 @@ def assert_named(error):
 def fit_and_predict(R, params, problem):
     """Check that a fit and what follows are numbers, or an error that names what is wrong."""
     X, y, groups, weight = problem
-    arguments = {"groups": groups, "query_weight": weight}
+    arguments = {"y": y, "groups": groups, "query_weight": weight}
     if weight is not None and takes_sample_weight(R):
         arguments["sample_weight"] = np.roll(weight, 1)
+    if weight is not None and takes_preferences(R) and len(y) % 2:
+        first = np.flatnonzero(groups[1:] == groups[:-1])
+        pairs = np.column_stack([first, first + 1])
+        arguments |= {"y": None, "preferences": pairs, "preference_weight": weight[first]}
     with warnings.catch_warnings(), limited():
         # What says that a fit is poor is no fault; a warning of NumPy's would be one.
         for category in (ConvergenceWarning, UndefinedMetricWarning, ConstantModelWarning):
             warnings.simplefilter("ignore", category)
         warnings.filterwarnings("ignore", message="The training loss rose")
         try:
-            model = make(R, **params).fit(X, y, **arguments)
+            model = make(R, **params).fit(X, **arguments)
             scores = model.predict(X)
             of_others = model.predict(X[:, ::-1])
         except (ValueError, TypeError) as error:
