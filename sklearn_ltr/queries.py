@@ -200,7 +200,7 @@ def is_missing(value):
         return False
 
 
-def row_hash(X, *columns, n_threads=1, finalise=True):
+def row_hash(X, *columns, n_threads=1):
     """A 64-bit hash of the content of each row, the same for dense and sparse `X`.
 
     Parameters
@@ -209,28 +209,43 @@ def row_hash(X, *columns, n_threads=1, finalise=True):
     *columns : ndarrays of shape (n_samples,), dtype float64
         Further columns that belong to the content: grades, weights.
     n_threads : int, default=1
-    finalise : bool, default=True
-        False: the mere sums over the cells of each row, wrapping at 64 bits.
 
     Returns
     -------
     hashes : ndarray of shape (n_samples,), dtype uint64
         -0.0 hashes as 0.0, and every NaN alike.
     """
-    hashes = np.zeros(X.shape[0], dtype=np.uint64)
+    hashes = sums_of_cell_hashes(X, n_threads)
+    for k, column in enumerate(columns):
+        column = np.ascontiguousarray(column, dtype=np.float64)
+        _queries.hash_dense(column[:, None], X.shape[1] + k, False, hashes, 1)
+    _queries.mix_hashes(hashes)
+    return hashes
+
+
+def sums_of_cell_hashes(X, n_threads=1, single=False):
+    """Sums of the hashes of the cells of each row, wrapping at 64 bits.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), dtype float32 or float64
+    n_threads : int, default=1
+    single : bool, default=False
+        Hash numbers as rounded to single precision.
+
+    Returns
+    -------
+    sums : ndarray of shape (n_samples,), dtype uint64
+    """
+    sums = np.zeros(X.shape[0], dtype=np.uint64)
     if sparse.issparse(X):
         index_type = np.intc if X.indices.dtype.itemsize == 4 else np.longlong
         indices, indptr = (a.astype(index_type, copy=False) for a in (X.indices, X.indptr))
-        _queries.hash_csr(X.data, indices, indptr, hashes, n_threads)
+        _queries.hash_csr(X.data, indices, indptr, single, sums, n_threads)
     else:
         for part in parts(X.shape[0], X.shape[1]):
-            _queries.hash_dense(X[part], 0, hashes[part], n_threads)
-    for k, column in enumerate(columns):
-        column = np.ascontiguousarray(column, dtype=np.float64)
-        _queries.hash_dense(column[:, None], X.shape[1] + k, hashes, 1)
-    if finalise:
-        _queries.mix_hashes(hashes)
-    return hashes
+            _queries.hash_dense(X[part], 0, single, sums[part], n_threads)
+    return sums
 
 
 class QueryGroups:

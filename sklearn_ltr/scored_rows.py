@@ -12,14 +12,10 @@ from contextvars import ContextVar
 from numbers import Integral
 
 import numpy as np
-from scipy import sparse
 
 from sklearn_ltr.exceptions import CutQueryWarning
-from sklearn_ltr.queries import encode_groups, row_hash
+from sklearn_ltr.queries import encode_groups, sums_of_cell_hashes
 from sklearn_ltr.validation import warn_caller
-
-# Rows of which single precision is hashed at a time.
-ROWS_AT_A_TIME = 2**16
 
 
 class _NoGroups:
@@ -191,14 +187,7 @@ def _id_digest(x):
 
 def _cell_sums(X, codes, n_queries, n_threads):
     """Sum of the hashes of all cells of each query: ndarray of shape (n_queries,), uint64."""
-    hashes = np.empty(X.shape[0], dtype=np.uint64)
-    for start in range(0, X.shape[0], ROWS_AT_A_TIME):
-        rows = slice(start, start + ROWS_AT_A_TIME)
-        with np.errstate(over="ignore"):
-            part = X[rows].astype(np.float32)
-        if not sparse.issparse(part):
-            part = np.ascontiguousarray(part)
-        hashes[rows] = row_hash(part, n_threads=n_threads, finalise=False)
+    hashes = sums_of_cell_hashes(X, n_threads, single=True)
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(n_queries))
     return np.add.reduceat(hashes[order], starts)

@@ -34,6 +34,7 @@ cdef inline uint64_t cell_hash(uint64_t column, double value) noexcept nogil:
 def hash_dense(
     const floating[:, :] X,         # IN, any strides
     uint64_t first_column,          # IN, number of the first column
+    bint single,                    # whether to hash numbers as rounded to single precision
     uint64_t[::1] out,              # OUT, added to
     int n_threads,
 ):
@@ -42,8 +43,12 @@ def hash_dense(
     cdef uint64_t h
     for i in prange(X.shape[0], schedule="static", nogil=True, num_threads=n_threads):
         h = 0
-        for k in range(X.shape[1]):
-            h = h + cell_hash(first_column + <uint64_t>k, X[i, k])
+        if single:
+            for k in range(X.shape[1]):
+                h = h + cell_hash(first_column + <uint64_t>k, <float>X[i, k])
+        else:
+            for k in range(X.shape[1]):
+                h = h + cell_hash(first_column + <uint64_t>k, X[i, k])
         out[i] += h
 
 
@@ -51,6 +56,7 @@ def hash_csr(
     const floating[::1] data,       # IN
     const index_t[::1] indices,     # IN
     const index_t[::1] indptr,      # IN
+    bint single,                    # as in `hash_dense`
     uint64_t[::1] out,              # OUT, added to
     int n_threads,
 ):
@@ -60,7 +66,9 @@ def hash_csr(
     for i in prange(out.shape[0], schedule="static", nogil=True, num_threads=n_threads):
         h = 0
         for p in range(indptr[i], indptr[i + 1]):
-            h = h + cell_hash(<uint64_t>indices[p], data[p])
+            h = h + cell_hash(
+                <uint64_t>indices[p], <double><float>data[p] if single else <double>data[p]
+            )
         out[i] += h
 
 
