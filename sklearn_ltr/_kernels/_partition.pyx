@@ -31,7 +31,8 @@ cdef Py_ssize_t partition_part(
     cdef Py_ssize_t i, n_left = 0
     cdef unsigned int row
     for i in range(n):
-        prefetch(column + width * <size_t>rows[i + AHEAD])
+        # Not beyond the part, where another thread writes.
+        prefetch(column + width * <size_t>rows[min(i + AHEAD, n - 1)])
         row = rows[i]
         # Written to both sides, since which one it belongs to cannot be predicted.
         rows[n_left] = right_rows[i - n_left] = row
