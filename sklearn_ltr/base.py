@@ -29,6 +29,7 @@ from sklearn_ltr.queries import (
 )
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.scored_rows import query_digests, scoring_rows, watch
+from sklearn_ltr.threads import threads_here
 from sklearn_ltr.validation import (
     check_column,
     check_feature_sizes,
@@ -138,7 +139,7 @@ class BaseRanker(RegressorMixin, Estimator):
         n_threads = effective_n_jobs(self.n_jobs)
         if n_threads > FEW_THREADS:
             n_threads = min(n_threads, max(cpu_count(), FEW_THREADS))
-        return n_threads
+        return threads_here(n_threads)
 
     def _validate_X(self, X, *, name="X", **kwargs):
         """`X` as an array or canonical CSR matrix of float32 or float64."""

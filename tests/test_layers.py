@@ -28,6 +28,7 @@ LAYERS = {
     "queries": 1,
     "columns": 1,
     "scored_rows": 1,
+    "threads": 1,
     "keywords": 1,
     "labels": 1,
     "ranking": 1,
