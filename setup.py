@@ -22,9 +22,9 @@ SHARED = "sklearn_ltr._kernels._cyutility"
 # SKLEARN_LTR_BOUNDSCHECK=1 builds the kernels with index and None checks, for one run of the tests.
 CHECKED = os.environ.get("SKLEARN_LTR_BOUNDSCHECK", "0") != "0"
 
-# SKLEARN_LTR_SANITIZE=1 builds them with gcc's address and undefined behaviour sanitizers, whose
+# SKLEARN_LTR_SANITIZE=address,undefined or =thread builds them with those sanitizers, whose
 # libraries have to be loaded before Python: see .ci/sanitize.
-SANITIZED = os.environ.get("SKLEARN_LTR_SANITIZE", "0") != "0"
+SANITIZERS = os.environ.get("SKLEARN_LTR_SANITIZE")
 
 DIRECTIVES = {
     "language_level": 3,
@@ -86,8 +86,8 @@ def extensions():
     compile_args, link_args = openmp_flags()
     # Plain -O3: one build serves every processor of the architecture; no -march=native.
     optimise = ["/O2"] if sys.platform == "win32" else ["-O3"]
-    if SANITIZED:
-        sanitizers = ["-fsanitize=address,undefined"]
+    if SANITIZERS:
+        sanitizers = [f"-fsanitize={SANITIZERS}"]
         optimise = ["-O1", "-g", "-fno-omit-frame-pointer", *sanitizers]
         link_args = link_args + sanitizers
     if sys.platform != "win32":
