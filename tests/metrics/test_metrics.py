@@ -189,7 +189,9 @@ def test_ideal_equals_a_full_sort(k, n_grades):
         assert got[q] == pytest.approx(best @ discounts[: len(best)], rel=1e-13)
 
 
-@pytest.mark.parametrize("name", ["ndcg@10", "ndcg", "dcg@3", "map", "map@4", "p@5", "kendall"])
+@pytest.mark.parametrize(
+    "name", ["ndcg@10", "ndcg", "dcg@3", "map", "map@4", "mrr", "p@5", "kendall"]
+)
 def test_threads_do_not_change_a_bit(name):
     rng = np.random.default_rng(1)
     offsets = np.concatenate(([0], np.cumsum(rng.integers(1, 40, 200))))
