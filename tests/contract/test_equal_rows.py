@@ -14,6 +14,7 @@ from every_ranker import (
     allows_sparse,
     each_ranker,
     each_variant,
+    each_variant_if_slow,
     functions_of_rows,
     make,
     multiplies_matrices,
@@ -92,7 +93,7 @@ def test_a_row_has_the_same_score_at_every_position(R):
         assert_array_equal(model.predict(others)[::2], np.full(-(-n // 2), expected[3]))
 
 
-@each_variant
+@each_variant_if_slow
 def test_layout_format_and_threads(R, params):
     X, y, groups = make_rows(R)
     model = make(R, **params).fit(X, y, groups)
@@ -112,7 +113,7 @@ def test_layout_format_and_threads(R, params):
 
 
 @pytest.mark.parametrize("n_features", [1, 8, 20])
-@each_variant
+@each_variant_if_slow
 def test_equal_rows_tie(R, params, n_features):
     """NDCG of one relevant row of three that tie is the mean over its positions."""
     rng = np.random.default_rng(n_features)
@@ -173,7 +174,7 @@ def test_features_of_texts():
         assert_array_equal(features.transform(X[rows]), expected[rows])
 
 
-@each_variant
+@each_variant_if_slow
 def test_validation_scores_are_those_of_predict(R, params):
     """Of rankers that multiply matrices in training: ties count alike in both."""
     if not multiplies_matrices(R) or "X_val" not in inspect.signature(R.fit).parameters:

@@ -69,11 +69,13 @@ def scalar_parameters(thing, values=VALUES):
             yield name, of_numpy, of_python
 
 
-def cases(things, name_of):
+def cases(things, name_of, slow=()):
+    """Each parameter that takes a scalar; of the types in `slow` for the slow tests only."""
     for thing in things:
         for name, of_numpy, of_python in scalar_parameters(thing):
             label = f"{name_of(thing)}-{name}-{type(of_numpy).__name__}"
-            yield pytest.param(thing, name, of_numpy, of_python, id=label)
+            marks = pytest.mark.slow if type(of_numpy) in slow else ()
+            yield pytest.param(thing, name, of_numpy, of_python, id=label, marks=marks)
 
 
 def assert_python(value):
@@ -87,7 +89,9 @@ def fitted(R, X, y, groups, **params):
 
 
 @pytest.mark.parametrize(
-    ("R", "name", "of_numpy", "of_python"), list(cases(RANKERS, lambda R: R.__name__))
+    ("R", "name", "of_numpy", "of_python"),
+    # Those of 64 bits are most like Python's own.
+    list(cases(RANKERS, lambda R: R.__name__, slow=(np.int64, np.float64, np.str_))),
 )
 def test_parameters_of_rankers(R, name, of_numpy, of_python, capsys):
     X, y, groups = make_data(R, n_queries=10)
