@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every ranker on as many rows as are shared out between threads, and in forked processes."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -14,12 +15,14 @@ import pytest
 from every_ranker import (
     RANKERS,
     allows_nan,
+    allows_sparse,
     assert_same,
     each_ranker,
     each_variant_if_slow,
     make,
     takes_sample_weight,
 )
+from scipy import sparse
 
 # Kernels of trees share out nodes of 20,000 rows and more.
 MANY_ROWS = 24_000
@@ -47,6 +50,36 @@ def test_two_threads_on_many_rows(R, params):
     two = make(R, n_jobs=2, **params).fit(X, y, groups, **weights)
     assert_same(two, one, X)
     assert two.score(X, y, groups) == one.score(X, y, groups)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@each_ranker
+def test_two_threads_on_a_sparse_matrix(R):
+    if not allows_sparse(R):
+        pytest.skip("takes no sparse matrix")
+    X, y, groups = make_rows(R)
+    X = sparse.csr_array(np.where(np.abs(X) < 1, 0, X))
+    one, two = (make(R, n_estimators=3, max_iter=3, n_jobs=n).fit(X, y, groups) for n in (1, 2))
+    assert_same(two, one, X)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@each_ranker
+@pytest.mark.parametrize("n_pairs", [2_000, 40_000])
+def test_two_threads_on_preferences(R, n_pairs):
+    if "preferences" not in inspect.signature(R.fit).parameters:
+        pytest.skip("takes no preferences")
+    X, y, _ = make_rows(R, 4_000)
+    groups = np.arange(len(X)) // 40
+    rng = np.random.default_rng(1)
+    winner = rng.integers(0, len(X), n_pairs)
+    loser = winner // 40 * 40 + rng.integers(0, 40, n_pairs)
+    pairs = np.column_stack([winner, loser])[y[winner] > y[loser]]
+    one, two = (
+        make(R, n_estimators=3, max_iter=3, n_jobs=n).fit(X, groups=groups, preferences=pairs)
+        for n in (1, 2)
+    )
+    assert_same(two, one, X)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
