@@ -363,6 +363,11 @@ class LinearRanker(BaseRanker):
         -------
         scores : ndarray of shape (n_samples,), dtype float64
             Equal rows have equal scores, to the last bit.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid, or a score overflows.
         """
         self._check_is_fitted()
         X = self._validate_X(X, reset=False)

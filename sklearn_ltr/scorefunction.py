@@ -121,7 +121,7 @@ class ScoreFunction:
         weights, intercepts = self.unpack(parameters)
         layers = outputs(X, weights, intercepts, self._activation)
         scores, data = layers[-1].ravel(), bound.data
-        if not np.abs(scores).max() <= LARGEST_SCORE:  # nor is NaN
+        if not data.largest(np.abs(scores)) <= LARGEST_SCORE:  # nor is NaN
             raise ValueError(
                 "The scores of training rows overflow. Rescale the features, for example by "
                 "sklearn.preprocessing.StandardScaler, or lower `learning_rate_init`."
@@ -293,6 +293,11 @@ class ScoreFunctionRanker(BaseRanker):
         -------
         scores : ndarray of shape (n_samples,), dtype float64
             Equal rows have equal scores, to the last bit.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid, or a score overflows.
         """
         self._check_is_fitted()
         X = self._validate_X(X, reset=False)

@@ -159,7 +159,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
                 with self._callback_task(root, X, y, metadata) as task:
                     terms = next(rounds, None)
                     if terms is not None:
-                        self._check_scores(train.scores)
+                        self._check_scores(train)
                         score = None if validation is None else validation.score_with(terms)
                         stopping.record(train.loss, score, model_=self.model_.plus(terms))
                         stopping.report(self.n_estimators)
@@ -179,9 +179,9 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         )
         return self
 
-    def _check_scores(self, scores):
+    def _check_scores(self, train):
         """Stop before a round that would make scores no numbers, which nothing could go on from."""
-        if not np.abs(scores).max() <= LARGEST_SCORE:  # nor is NaN
+        if not train.data.largest(np.abs(train.scores)) <= LARGEST_SCORE:  # nor is NaN
             raise ValueError(
                 f"{type(self).__name__}: the scores of training rows overflow in round "
                 f"{self.n_iter_ + 1}. Rescale `y`, or lower `learning_rate`; a regressor given as "
@@ -307,6 +307,11 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         -------
         scores : ndarray of shape (n_samples,), dtype float64
             The sum of the first ``best_iteration_`` rounds.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid, or a score overflows.
         """
         self._check_is_fitted()
         X = self._validate_X(X, reset=False)
@@ -330,7 +335,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         for outputs in self.model_.staged_predict(X, self._n_threads()):
-            yield self._to_scores(outputs)
+            yield check_predicted(self._to_scores(outputs))
 
     @property
     def feature_importances_(self):
