@@ -6,7 +6,6 @@ A ranker states its loss; all else is here once: the function of the features, l
 derivatives, and the solvers, L-BFGS on all queries or Adam on batches of them.
 """
 
-import warnings
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral
@@ -29,6 +28,7 @@ from sklearn_ltr.validation import (
     check_choice,
     check_positive,
     check_predicted,
+    warn_caller,
 )
 
 # Of a hidden layer: the function, and its derivative in terms of its value.
@@ -364,11 +364,10 @@ def lbfgs(loss, start, max_iter, tol, after):
     )
     # Where no lower loss is found, rounding may be all that is in the way.
     if result.status == 1 or (result.status == 2 and np.abs(result.jac).max() > 100 * tol):
-        warnings.warn(
+        warn_caller(
             f"L-BFGS has not converged after {result.nit} iterations. Raise max_iter, alpha or "
             "tol, or scale the data.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return ENDS_OF_LBFGS.get(result.status)
 
@@ -413,9 +412,8 @@ def adam(objective, parameters, data, learning_rate, batch_size, max_iter, rng, 
         if after(parameters, total / n_queries):
             break
     if total / n_queries > MUCH_HIGHER * at_start:
-        warnings.warn(
+        warn_caller(
             f"The training loss rose from {at_start:.3g} to {total / n_queries:.3g}: Adam's steps "
             "are too long. Scale the features, or lower learning_rate_init or alpha.",
             ConvergenceWarning,
-            stacklevel=3,
         )

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The core of every metric: flat arrays and groups -> one value a query -> mean."""
 
-import warnings
 from dataclasses import fields
 from numbers import Integral
 from typing import ClassVar, NamedTuple
@@ -15,7 +14,7 @@ from sklearn_ltr.estimator import python_scalar
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.queries import per_query as reduce_to_queries
 from sklearn_ltr.reduction import mean
-from sklearn_ltr.validation import check_column
+from sklearn_ltr.validation import check_column, warn_caller
 from sklearn_ltr.versions import Versioned
 
 TIES = _types.names(_types.Ties)  # ("average", ...)
@@ -161,10 +160,9 @@ class Metric(Versioned):
     def _mean(self, values, query_weight):
         defined = ~np.isnan(values)
         if not defined.any():
-            warnings.warn(
+            warn_caller(
                 f"{self.undefined_everywhere}; the mean is NaN.",
                 UndefinedMetricWarning,
-                stacklevel=4,
             )
             return float("nan")
         if query_weight is not None:

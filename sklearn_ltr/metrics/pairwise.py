@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shares of the pairs of all queries together: QBRank's precision at K %, MPBoost's misordering."""
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_ltr._kernels import _correlation
 from sklearn_ltr.metrics._per_query import group_rows
 from sklearn_ltr.metrics.correlation import count_pairs
-from sklearn_ltr.validation import check_choice
+from sklearn_ltr.validation import check_choice, warn_caller
 
 TIED_PAIR_COUNTS = {"average": 0.5, "wrong": 1.0}
 
@@ -219,8 +217,7 @@ def _bits(value):
 
 
 def _warn_undefined(name):
-    warnings.warn(
+    warn_caller(
         f"{name} is undefined where no query has two rows of different grades; it is NaN.",
         UndefinedMetricWarning,
-        stacklevel=3,
     )

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankSVM: a linear support vector machine on preference pairs."""
 
-import warnings
 from itertools import pairwise
 from numbers import Integral
 
@@ -18,7 +17,7 @@ from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses.hinge_sums import HingeSums
 from sklearn_ltr.progress import check_verbose, print_end, print_step
-from sklearn_ltr.validation import check_choice, check_positive
+from sklearn_ltr.validation import check_choice, check_positive, warn_caller
 
 LOSSES = ("squared_hinge", "hinge")
 
@@ -215,12 +214,11 @@ class RankSVM(LinearRanker):
             # At the minimum, the smoothing's part of the gap is at most 2 h F(w).
             h /= NARROWING
         if gap > self.tol * best.value:
-            warnings.warn(
+            warn_caller(
                 f"RankSVM stopped after {self.n_iter_} steps with F(w) = {best.value:.6g}, which "
                 f"may exceed the minimum by {gap:.2g}. Scale the features, lower C, or raise "
                 "max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self.coef_ = best.u / scale
         self._warn_if_constant(

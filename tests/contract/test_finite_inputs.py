@@ -385,8 +385,10 @@ def test_weights_of_rows_beyond_computing(R, size):
 @each_ranker
 def test_constant_features_are_told(R):
     X, y, groups = make_rows()
-    with pytest.warns(ConstantModelWarning, match=f"{R.__name__} found nothing to rank by"):
+    match = f"{R.__name__} found nothing to rank by"
+    with pytest.warns(ConstantModelWarning, match=match) as caught:
         make(R).fit(np.ones_like(X), y, groups=groups)
+    assert caught[0].filename == __file__
 
 
 @each_ranker
@@ -418,8 +420,18 @@ def test_features_that_are_refused(R, X, y):
 def test_steps_that_are_too_long_are_told():
     """Features so small that the penalty of their weights is all there is to the loss."""
     X, y, groups = make_rows()
-    with pytest.warns(ConvergenceWarning, match=r"loss rose from .* Scale the features"):
+    match = r"loss rose from .* Scale the features"
+    with pytest.warns(ConvergenceWarning, match=match) as caught:
         LambdaRank(max_iter=20).fit(1e-30 * X, y, groups=groups)
+    assert caught[0].filename == __file__
+
+
+def test_warnings_of_fits_name_the_line_of_the_caller():
+    X, y, groups = make_rows()
+    for ranker in (RankSVM(max_iter=1, tol=1e-14), ListNet(max_iter=1)):
+        with pytest.warns(ConvergenceWarning) as caught:
+            ranker.fit(X, y, groups=groups)
+        assert caught[0].filename == __file__
 
 
 def test_a_line_search_that_cannot_see_its_steps_ends():
