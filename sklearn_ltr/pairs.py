@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from sklearn_ltr._kernels import _pairs
-from sklearn_ltr.validation import check_column, check_largest_weight
+from sklearn_ltr.validation import check_column, check_largest_weight, without_vanishing
 
 # More distinct grades than this and pairs are listed: the cost of implicit pairs grows with the
 # number of grades.
@@ -307,4 +307,5 @@ def check_preferences(preferences, weight, n_samples):
     if not kept.any():
         raise ValueError("`preferences` has no pair of positive weight.")
     check_largest_weight(weight, "preference_weight", "pair")
+    weight = without_vanishing(weight)
     return Preferences(winner[kept], loser[kept], weight[kept], n_samples)

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_ltr._kernels import _queries
 from sklearn_ltr.interrupts import parts
-from sklearn_ltr.validation import check_column, is_nested
+from sklearn_ltr.validation import check_column, is_nested, without_vanishing
 
 # Weights up to 2 to this, and down to its inverse, are taken as they are.
 LARGEST_EXPONENT = 60
@@ -447,9 +447,6 @@ def relative_weights(weights):
     weights : ndarray, dtype float64
         Finite.
     """
+    weights = without_vanishing(weights)
     exponent = int(np.frexp(weights.max())[1])
-    if abs(exponent) <= LARGEST_EXPONENT:
-        return weights
-    scaled = np.ldexp(weights, -exponent)
-    # A query of next to no weight is not one of no weight, which would be left out.
-    return np.where(weights > 0, np.maximum(scaled, np.finfo(np.float64).tiny), scaled)
+    return weights if abs(exponent) <= LARGEST_EXPONENT else np.ldexp(weights, -exponent)

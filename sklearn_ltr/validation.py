@@ -16,6 +16,9 @@ OWN_PACKAGES = ("sklearn", "sklearn_ltr")
 # of scores, which may become larger.
 LARGEST, SMALLEST, LARGEST_SCORE = 1e120, 1e-120, 1e140
 
+# Of the largest weight: far less than rounding makes of it, and a product of two is not 0.
+LEAST_SHARE = 1e-100
+
 # And of features, where penalties of their weights are divided by their squares.
 LARGEST_FEATURE, SMALLEST_FEATURE = 1e60, 1e-60
 
@@ -161,6 +164,7 @@ def check_sample_weight(sample_weight, n_samples):
     if not sample_weight.any():
         raise ValueError("`sample_weight` is zero for every row; at least one must be positive.")
     check_largest_weight(sample_weight, "sample_weight", "row")
+    sample_weight = without_vanishing(sample_weight)
     return None if (sample_weight == 1).all() else sample_weight
 
 
@@ -172,6 +176,20 @@ def check_largest_weight(weight, name, unit):
             f"The largest `{name}`, {weight[k]:g} at {unit} {k}, must be between {SMALLEST:g} and "
             f"{LARGEST:g}: multiply all of them by one number."
         )
+
+
+def without_vanishing(weights):
+    """The weights, those next to nothing beside the largest raised to `LEAST_SHARE` of it.
+
+    Their ratios to others could be 0 in float64, as if they were weights of nothing.
+
+    Parameters
+    ----------
+    weights : ndarray, dtype float64
+    """
+    least = LEAST_SHARE * weights.max()
+    tiny = (weights > 0) & (weights < least)
+    return np.where(tiny, least, weights) if tiny.any() else weights
 
 
 def check_grade_sizes(y):

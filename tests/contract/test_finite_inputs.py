@@ -370,6 +370,18 @@ def test_lopsided_weights(R):
 
 
 @each_ranker
+def test_a_sample_of_queries_of_next_to_no_weight(R):
+    if not has(R, "subsample"):
+        pytest.skip("samples no queries")
+    X, y, groups = make_rows(n_queries=4)
+    weight = np.where(groups == 1, 1e15, 2e-309)
+    for seed in range(8):
+        model = make(R, subsample=0.5, random_state=seed)
+        model.fit(X, y, groups=groups, query_weight=weight)
+        assert np.isfinite(model.predict(X)).all()
+
+
+@each_ranker
 @pytest.mark.parametrize("size", [5e-324, 1e-130, 1e130, LARGEST])
 def test_weights_of_rows_beyond_computing(R, size):
     if not takes_sample_weight(R):
