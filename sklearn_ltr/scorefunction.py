@@ -25,6 +25,7 @@ from sklearn_ltr.losses.base import check_loss
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.validation import (
     LARGEST_SCORE,
+    SMALLEST_FEATURE,
     check_choice,
     check_positive,
     check_predicted,
@@ -216,6 +217,8 @@ class ScoreFunctionRanker(BaseRanker):
         queries = QueryGroups(np.arange(data.n_samples), data.offsets, data.queries.ids)
         train = replace(data, X=_float64_rows(data), queries=queries)
         scale = StandardScaler(with_mean=False).fit(train.X).scale_
+        # Of the rows that there is something to learn from they may be smaller than of all.
+        scale[scale < SMALLEST_FEATURE] = 1  # as of constants
         function = ScoreFunction(self._hidden(), self.activation, scale, train.n_threads)
         judge = None
         if held_out is not None:

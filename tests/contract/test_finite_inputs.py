@@ -282,6 +282,15 @@ def test_predictions_far_from_the_training_rows(R):
         assert message == ""
 
 
+@each_ranker
+def test_features_that_are_tiny_where_there_is_something_to_learn(R):
+    X = np.r_[np.zeros(7), 1e-160, 1e-17].reshape(-1, 1)
+    y, groups = np.r_[np.zeros(7), 1, 0], [0, 1, 2, 2, 2, 2, 2, 2, 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.isfinite(make(R).fit(X, y, groups=groups).predict(X)).all()
+
+
 # --- Grades --------------------------------------------------------------------------------------
 
 
