@@ -27,7 +27,9 @@ class _NoGroups:
         pass
 
 
-_scored = ContextVar("the rows that a scorer has given to an estimator", default=_NoGroups())  # noqa: B039
+_NOBODY = _NoGroups()
+
+_scored = ContextVar("the rows that a scorer has given to an estimator", default=_NOBODY)
 _watched = ContextVar("whether to compare them with those trained on", default=True)
 
 
@@ -46,9 +48,9 @@ def scoring_rows(groups, n_samples):
         Its ``warn()`` warns, once, of queries that a ranker was trained on with other rows.
     """
     if _scored.get().n_samples == n_samples:  # by whom the caller was called knows the ids
-        yield _NoGroups()
+        yield _NOBODY
         return
-    rows = _NoGroups() if groups is None else _ScoredRows(groups, n_samples)
+    rows = _NOBODY if groups is None else _ScoredRows(groups, n_samples)
     token = _scored.set(rows)
     try:
         yield rows
