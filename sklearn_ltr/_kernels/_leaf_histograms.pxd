@@ -18,12 +18,12 @@ cdef class LeafHistograms:
 
     cdef void read_rows(
         self, int leaf, const unsigned int* rows, const long long[::1] words, Py_ssize_t first,
-        Py_ssize_t last, Py_ssize_t part
+        Py_ssize_t last, Py_ssize_t part, Py_ssize_t at
     ) noexcept nogil
 
     cdef void fill_block(
         self, int leaf, const code_t[:, :, ::1] codes, Py_ssize_t block, const unsigned int* rows,
-        Py_ssize_t n, long long word, int n_parts
+        Py_ssize_t at, Py_ssize_t n, long long word, int n_parts
     ) noexcept nogil
 
     cdef void join_parts(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms of the leaves of a growing tree.
 
-Serves `_leaf_search.pyx`.
+Serves `_leaf_search.pyx` and `_level_search.pyx`.
 """
 
 import numpy as np
@@ -42,18 +42,19 @@ cdef class LeafHistograms:
         Py_ssize_t first,
         Py_ssize_t last,
         Py_ssize_t part,
+        Py_ssize_t at,                  # where to note the words, of the row `first` at first
     ) noexcept nogil:
         """Words of a part of a leaf's rows, and a histogram of their uncommon cells."""
         cdef long long* histogram
         cdef Py_ssize_t i
         for i in range(first, last):
-            self.row_words[i] = words[rows[i]]
+            self.row_words[at + i - first] = words[rows[i]]
         if not self.any_listed:
             return
         histogram = &self.cells[leaf, 0] if part == 0 else &self.partial[part - 1, 0]
         memset(histogram, 0, self.cells.shape[1] * sizeof(long long))
         add_uncommon(
-            &self.indptr[0], &self.slots[0], rows + first, &self.row_words[first], last - first,
+            &self.indptr[0], &self.slots[0], rows + first, &self.row_words[at], last - first,
             histogram,
         )
 
@@ -63,6 +64,7 @@ cdef class LeafHistograms:
         const code_t[:, :, ::1] codes,
         Py_ssize_t block,
         const unsigned int* rows,       # IN, of the leaf, whose words `read_rows` has read
+        Py_ssize_t at,                  # where it noted them
         Py_ssize_t n,
         long long word,                 # of the leaf
         int n_parts,
@@ -76,7 +78,7 @@ cdef class LeafHistograms:
         else:
             memset(&self.cells[leaf, first], 0, (last - first) * sizeof(long long))
             add_rows(
-                &codes[block, 0, 0], rows, &self.row_words[0], n, &self.starts[block * width],
+                &codes[block, 0, 0], rows, &self.row_words[at], n, &self.starts[block * width],
                 &self.cells[leaf, 0],
             )
 

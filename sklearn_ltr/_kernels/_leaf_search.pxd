@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best splits of the leaves of a growing tree; see _leaf_search.pyx."""
 
+from sklearn_ltr._kernels._grown_tree cimport Leaf
 from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
-from sklearn_ltr._kernels._partition cimport Cut
-from sklearn_ltr._kernels._split cimport Node, Rules, Split
+from sklearn_ltr._kernels._split cimport Rules, Split
 from sklearn_ltr._kernels._types cimport code_t
 
+cdef enum:
+    CELLS_PER_THREAD = 200_000  # with fewer a second thread costs more than it does
 
-cdef struct Leaf:
-    int node            # its number in the tree
-    int depth
-    Py_ssize_t start    # its rows are rows[start:stop]
-    Py_ssize_t stop
-    Node sums
-    Split split         # the best one, of gain 0 where there is none
+
+cdef void draw_candidates(
+    unsigned long long seed, int number, int n_drawn, Py_ssize_t n_features, unsigned char* chosen
+) noexcept nogil
 
 
 cdef class LeafSearch:
@@ -23,7 +22,7 @@ cdef class LeafSearch:
     cdef const Py_ssize_t[::1] starts, n_bins
     cdef const int[::1] directions
     cdef int max_depth, n_candidates, n_threads
-    cdef Leaf* leaves
+    cdef Leaf* leaves                       # of the builder
     cdef Split* found                       # (n_blocks, 2), the best splits of two leaves
     cdef LeafHistograms histograms
     cdef long long[::1] count_histogram
@@ -37,8 +36,6 @@ cdef class LeafSearch:
     ) noexcept nogil
 
     cdef bint may_split(self, const Leaf* leaf, const Rules* rules) noexcept nogil
-
-    cdef void draw_candidates(self, unsigned long long seed, int node, int which) noexcept nogil
 
     cdef void scan(
         self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
@@ -61,5 +58,3 @@ cdef class LeafSearch:
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         unsigned long long seed, int index
     ) noexcept nogil
-
-    cdef Cut cut(self, const Split* split, Py_ssize_t width) noexcept nogil

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best splits of the leaves of a growing tree, from their histograms.
 
-Serves `_tree.pyx`.
+Serves `_level_search.pyx` and `_tree.pyx`.
 """
 
 import numpy as np
@@ -14,13 +14,9 @@ from libc.string cimport memset
 
 from sklearn_ltr._kernels._histogram cimport add_rows
 from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
-from sklearn_ltr._kernels._partition cimport Cut, count_left
-from sklearn_ltr._kernels._split cimport RIGHT, TIE, Rules, Split, low, search_feature
+from sklearn_ltr._kernels._partition cimport count_left, cut_of
+from sklearn_ltr._kernels._split cimport TIE, Rules, Split, low, search_feature
 from sklearn_ltr._kernels._types cimport code_t
-
-cdef enum:
-    CELLS_PER_THREAD = 200_000  # with fewer a second thread costs more than it does
-
 
 cdef inline unsigned long long split_mix(
     unsigned long long seed, unsigned long long n
@@ -30,6 +26,23 @@ cdef inline unsigned long long split_mix(
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL
     return x ^ (x >> 31)
+
+
+cdef void draw_candidates(
+    unsigned long long seed,
+    int number,                     # of the draw
+    int n_drawn,
+    Py_ssize_t n_features,
+    unsigned char* chosen,          # OUT, (n_features,)
+) noexcept nogil:
+    """Choose some features without replacement."""
+    cdef Py_ssize_t k, done = 0
+    cdef unsigned long long x
+    for k in range(n_features):
+        x = split_mix(seed, number * n_features + k)
+        # One of the features left is taken with the chance that as many are still wanted.
+        chosen[k] = <double>(x >> 11) * 2.0 ** -53 * (n_features - k) < n_drawn - done
+        done += chosen[k]
 
 
 @cython.nonecheck(False)  # of `self` and `histograms`, never None: the check would need the GIL
@@ -49,13 +62,11 @@ cdef class LeafSearch:
         self.histograms = LeafHistograms(starts, uncommon, len(words), max_leaves, n_threads)
         self.count_histogram = np.zeros(0, dtype=np.int64)
         self.candidates = np.ones((2, len(n_bins)), dtype=np.uint8)
-        self.leaves = <Leaf*>calloc(max_leaves, sizeof(Leaf))
         self.found = <Split*>calloc(2 * len(starts), sizeof(Split))
-        if self.leaves == NULL or self.found == NULL:
+        if self.found == NULL:
             raise MemoryError("No memory to grow a tree.")
 
     def __dealloc__(self):
-        free(self.leaves)
         free(self.found)
 
     cdef prepare_counts(self):
@@ -85,7 +96,10 @@ cdef class LeafSearch:
             if not self.may_split(leaf, rules):
                 wanted[i] = -1
             elif self.n_candidates < self.n_bins.shape[0]:
-                self.draw_candidates(seed, leaf.node, i)
+                draw_candidates(
+                    seed, leaf.node, self.n_candidates, self.n_bins.shape[0],
+                    &self.candidates[i, 0],
+                )
         if wanted[0] < 0 and wanted[1] < 0:
             return
         uncounted.min_count = 0
@@ -98,21 +112,6 @@ cdef class LeafSearch:
             and low(leaf.sums.word, rules) >= 2 * rules.min_low
             and leaf.sums.count >= 2 * rules.min_count
         )
-
-    cdef void draw_candidates(
-        self, unsigned long long seed, int node, int which
-    ) noexcept nogil:
-        """Choose `n_candidates` features without replacement."""
-        cdef Py_ssize_t n_features = self.n_bins.shape[0]
-        cdef Py_ssize_t k, n_drawn = 0
-        cdef unsigned long long x
-        for k in range(n_features):
-            x = split_mix(seed, node * n_features + k)
-            # One of the features left is taken with the chance that as many are still wanted.
-            self.candidates[which, k] = (
-                <double>(x >> 11) * 2.0 ** -53 * (n_features - k) < self.n_candidates - n_drawn
-            )
-            n_drawn += self.candidates[which, k]
 
     cdef void scan(
         self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
@@ -128,11 +127,12 @@ cdef class LeafSearch:
             n_threads = 1
         for i in prange(n_threads, schedule="static", num_threads=n_threads):
             self.histograms.read_rows(
-                smaller, rows, self.words, n * i // n_threads, n * (i + 1) // n_threads, i
+                smaller, rows, self.words, n * i // n_threads, n * (i + 1) // n_threads, i,
+                n * i // n_threads,
             )
         for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
             self.histograms.fill_block(
-                smaller, codes, block, rows, n, self.leaves[smaller].sums.word, n_threads
+                smaller, codes, block, rows, 0, n, self.leaves[smaller].sums.word, n_threads
             )
             if larger >= 0:
                 self.histograms.subtract_block(
@@ -178,10 +178,12 @@ cdef class LeafSearch:
     ) noexcept nogil:
         """Whether both sides of a leaf's split count enough; notes the count of the left one."""
         cdef Leaf* leaf = &self.leaves[index]
+        cdef Py_ssize_t width = codes.shape[2]
         if leaf.split.gain == 0:
             return True
         leaf.split.left_count = count_left(
-            codes[leaf.split.feature // codes.shape[2]], self.cut(&leaf.split, codes.shape[2]),
+            codes[leaf.split.feature // width],
+            cut_of(&leaf.split, self.n_bins[leaf.split.feature], width),
             &self.rows[leaf.start], leaf.stop - leaf.start, counts,
         )
         return (
@@ -205,7 +207,9 @@ cdef class LeafSearch:
         cdef Py_ssize_t i, block, first, last
         uncounted.min_count = 0
         if self.n_candidates < self.n_bins.shape[0]:
-            self.draw_candidates(seed, leaf.node, 0)
+            draw_candidates(
+                seed, leaf.node, self.n_candidates, self.n_bins.shape[0], &self.candidates[0, 0]
+            )
         for block in range(codes.shape[0]):
             self.search_block(block, width, index, 0, NULL, &uncounted)
         for i in range(n):
@@ -220,11 +224,3 @@ cdef class LeafSearch:
             )
             self.search_block(block, width, index, 0, &self.count_histogram[0], rules)
             self.choose(codes.shape[0], index, 0)
-
-    cdef Cut cut(self, const Split* split, Py_ssize_t width) noexcept nogil:
-        """The codes that are on the right of a split."""
-        cdef unsigned int first = split.bin + 1
-        cdef unsigned int n_present = <unsigned int>self.n_bins[split.feature] - first
-        return Cut(
-            split.feature % width, first, n_present + 1 if split.missing == RIGHT else n_present
-        )

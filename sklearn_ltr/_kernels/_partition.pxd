@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of a node by the side of its split; see _partition.pyx."""
 
+from sklearn_ltr._kernels._split cimport Split
 from sklearn_ltr._kernels._types cimport code_t
 
 
@@ -10,6 +11,8 @@ cdef struct Cut:
     unsigned int first_right    # the first code on the right
     unsigned int n_right        # how many codes from there on are, too
 
+
+cdef Cut cut_of(const Split* split, Py_ssize_t n_bins, Py_ssize_t width) noexcept nogil
 
 cdef Py_ssize_t partition(
     const code_t[:, ::1] codes, Cut cut, unsigned int* rows, Py_ssize_t n, unsigned int* buffer,

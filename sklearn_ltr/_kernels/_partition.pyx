@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of a node by the side of its split, each side in the order they had.
 
-Serves `_leaf_search.pyx` and `_tree.pyx`.
+Serves `_leaf_search.pyx`, `_level_search.pyx`, `_symmetric_tree.pyx` and `_tree.pyx`.
 
 Lists of rows have AHEAD more entries.
 """
@@ -11,11 +11,21 @@ from cython.parallel cimport prange
 from libc.string cimport memcpy, memmove
 
 from sklearn_ltr._kernels._histogram cimport AHEAD, prefetch
+from sklearn_ltr._kernels._split cimport RIGHT, Split
 from sklearn_ltr._kernels._types cimport code_t
 
 cdef enum:
     ROWS_PER_THREAD = 20_000  # with fewer a second thread costs more than it does
     MAX_PARTS = 64
+
+
+cdef Cut cut_of(const Split* split, Py_ssize_t n_bins, Py_ssize_t width) noexcept nogil:
+    """The codes that are on the right of a split, in blocks of so many features."""
+    cdef unsigned int first = split.bin + 1
+    cdef unsigned int n_present = <unsigned int>n_bins - first
+    return Cut(
+        split.feature % width, first, n_present + 1 if split.missing == RIGHT else n_present
+    )
 
 
 cdef inline bint is_right(unsigned int code, Cut cut) noexcept nogil:

@@ -36,11 +36,27 @@ cdef struct Node:
 
 
 cdef double TIE
+cdef double ROUNDING
 
 cdef inline long long low(long long word, const Rules* rules) noexcept nogil:
     return word & ((1LL << rules.shift) - 1)
 
-cdef double mean(long long word, const Node* node, const Rules* rules) noexcept nogil
+cdef inline double high(long long word, const Rules* rules) noexcept nogil:
+    return <double>(word >> rules.shift)
+
+cdef inline double clip(double value, const Node* node) noexcept nogil:
+    return min(max(value, node.lower), node.upper)
+
+cdef inline double mean(long long word, const Node* node, const Rules* rules) noexcept nogil:
+    """The value that fits packed sums best, within the node's bounds."""
+    return clip(high(word, rules) / (<double>low(word, rules) + rules.l2), node)
+
+cdef inline double fit(long long word, double value, const Rules* rules) noexcept nogil:
+    """What a value lowers the squared error by, compared with 0."""
+    cdef double h = <double>low(word, rules) + rules.l2
+    return value * (2 * high(word, rules) - h * value)
+
+cdef bint is_better(const Split* other, const Split* best, int feature) noexcept nogil
 
 cdef void search_feature(
     const long long* cells, const long long* counts, int feature, Py_ssize_t n_bins, int direction,

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best split of a node on one feature, from its histogram.
 
-Serves `_leaf_search.pyx` and `_tree.pyx`.
+Serves `_grown_tree.pyx`, `_leaf_gains.pyx`, `_leaf_search.pyx`, `_level_search.pyx`,
+`_partition.pyx`, `_symmetric_tree.pyx` and `_tree.pyx`.
 
 With G and H the high and low sums of words (see _histogram.pyx), a split gains
 G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2) - G^2 / (H + l2).
@@ -15,25 +16,6 @@ cdef double TIE = 1e-9
 
 # What rounding may make of no gain at all, as a share of the terms of its difference.
 cdef double ROUNDING = 1e-12
-
-
-cdef inline double clip(double value, const Node* node) noexcept nogil:
-    return min(max(value, node.lower), node.upper)
-
-
-cdef inline double high(long long word, const Rules* rules) noexcept nogil:
-    return <double>(word >> rules.shift)
-
-
-cdef double mean(long long word, const Node* node, const Rules* rules) noexcept nogil:
-    """The value that fits packed sums best, within the node's bounds."""
-    return clip(high(word, rules) / (<double>low(word, rules) + rules.l2), node)
-
-
-cdef inline double fit(long long word, double value, const Rules* rules) noexcept nogil:
-    """What a value lowers the squared error by, compared with 0."""
-    cdef double h = <double>low(word, rules) + rules.l2
-    return value * (2 * high(word, rules) - h * value)
 
 
 cdef inline void keep(
@@ -122,6 +104,19 @@ cdef void scan(
         scan_any(cells, counts, feature, n_bins, direction, missing, node, rules, best)
 
 
+cdef bint is_better(
+    const Split* other,     # found with missing values on the right
+    const Split* best,      # found with them on the left
+    int feature,
+) noexcept nogil:
+    """Whether the former of two is the better split: larger in gain, or else lower."""
+    if other.feature != feature or other.gain == 0:
+        return False
+    return best.feature != feature or other.gain > best.gain * (1 + TIE) or (
+        other.gain * (1 + TIE) >= best.gain and other.bin < best.bin
+    )
+
+
 cdef void search_feature(
     const long long* cells,         # IN, (n_bins + 1,) words by code, the last of missing values
     const long long* counts,        # IN, (n_bins + 1,) counts by code, or NULL
@@ -139,9 +134,5 @@ cdef void search_feature(
         return
     scan(cells, counts, feature, n_bins, direction, LEFT, node, rules, best)
     scan(cells, counts, feature, n_bins, direction, RIGHT, node, rules, &other)
-    if other.feature != feature or other.gain == 0:
-        return
-    if best.feature != feature or other.gain > best.gain * (1 + TIE) or (
-        other.gain * (1 + TIE) >= best.gain and other.bin < best.bin
-    ):
+    if is_better(&other, best, feature):
         best[0] = other

@@ -12,9 +12,13 @@ from sklearn_ltr.binning import Binner, Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.validation import check_choice, check_positive
 from sklearn_ltr.weak.learners import FEATURES, RegressorLearner, TreeLearner
-from sklearn_ltr.weak.tree import Tree, TreeGrower
+from sklearn_ltr.weak.tree import Tree, TreeGrower, symmetric_depth
 
 BINNINGS = ("quantile", "adaptive")
+GROW_POLICIES = ("leafwise", "symmetric")
+
+# A symmetric tree may have two to the power of its levels of leaves, each with a histogram.
+MAX_SYMMETRIC_DEPTH = 16
 
 # What is drawn in a round: the key of its seed. Keys from FEATURES on are one for each output.
 ROWS = 0
@@ -39,6 +43,7 @@ class TreeBoosting(BoostedRanker):
         return TreeGrower(
             train.binned,
             train.data.n_threads,
+            grow_policy=self.grow_policy,
             max_leaf_nodes=self.max_leaf_nodes,
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
@@ -80,9 +85,18 @@ class TreeBoosting(BoostedRanker):
 
     def _check_params(self):
         super()._check_params()
+        check_choice(self.grow_policy, "grow_policy", GROW_POLICIES)
         check_scalar(self.max_leaf_nodes, "max_leaf_nodes", Integral, min_val=2)
         if self.max_depth is not None:
             check_scalar(self.max_depth, "max_depth", Integral, min_val=1)
+        if self.grow_policy == "symmetric":
+            depth = symmetric_depth(self.max_leaf_nodes, self.max_depth)
+            if depth > MAX_SYMMETRIC_DEPTH:
+                raise ValueError(
+                    f"Symmetric trees have at most {MAX_SYMMETRIC_DEPTH} levels of splits; "
+                    f"max_leaf_nodes={self.max_leaf_nodes} and max_depth={self.max_depth} ask for "
+                    f"{depth}. Set `max_depth` to {MAX_SYMMETRIC_DEPTH} or less."
+                )
         check_scalar(self.min_samples_leaf, "min_samples_leaf", Integral, min_val=1)
         check_positive(self.l2_regularization, "l2_regularization", zero=True)
         for name in ("max_features", "subsample"):

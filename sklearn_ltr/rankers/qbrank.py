@@ -65,20 +65,25 @@ class QBRank(TreeBoosting):
         whose loss is :math:`(h(x) - h(y))^2`. The paper leaves them out and proposes to use them.
     estimator : regressor or None, default=None
         The weak learner: a scikit-learn regressor whose ``fit`` takes `sample_weight`, cloned for
-        each round. None: regression trees, which the parameters from `max_leaf_nodes` to
+        each round. None: regression trees, which the parameters from `grow_policy` to
         `binning` shape, `subsample` excepted; an estimator sees the features as they are, and has
         parameters of its own.
+    grow_policy : {"leafwise", "symmetric"}, default="leafwise"
+        "leafwise": trees grow best-first, the leaf whose split lowers the squared error most is
+        split next. "symmetric": they grow level by level, and one split serves all leaves of a
+        level, except those where it would leave too few rows on a side.
     max_leaf_nodes : int, default=20
-        Most leaves of a tree. Trees grow best-first: the leaf whose split lowers the squared error
-        most is split next.
+        Most leaves of a tree.
     max_depth : int or None, default=None
-        Most splits between the root and a leaf.
+        Most splits between the root and a leaf. Of symmetric trees, at most 16; None is as many as
+        `max_leaf_nodes` leaves allow, :math:`\lfloor \log_2 \rfloor` of it.
     min_samples_leaf : int, default=20
         Fewest rows of a leaf.
     l2_regularization : float, default=0.0
         Added to the denominators of leaf values, and to the weights of both sides of a split.
     max_features : float in (0, 1], default=1.0
-        Share of the features, drawn anew for each node, that it may split on.
+        Share of the features, drawn anew for each node, or each level of a symmetric tree,
+        that it may split on.
     subsample : float in (0, 1], default=1.0
         Share of the queries, drawn anew in each round, whose rows weak rankers are fitted to. Whole
         queries, so that a query is either in or out.
@@ -194,6 +199,7 @@ class QBRank(TreeBoosting):
         target="bound",
         tie_weight=0.0,
         estimator=None,
+        grow_policy="leafwise",
         max_leaf_nodes=20,
         max_depth=None,
         min_samples_leaf=20,
@@ -220,6 +226,7 @@ class QBRank(TreeBoosting):
         self.target = target
         self.tie_weight = tie_weight
         self.estimator = estimator
+        self.grow_policy = grow_policy
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

@@ -30,17 +30,22 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         Shrinkage, the paper's :math:`\nu`: each tree is taken times this factor.
     gain : {"exponential", "linear"}, default="exponential"
         What is fitted: :math:`2^y - 1`, for grades of at least 0, or :math:`y` itself.
+    grow_policy : {"leafwise", "symmetric"}, default="leafwise"
+        "leafwise": trees grow best-first, the leaf whose split lowers the squared error most is
+        split next. "symmetric": they grow level by level, and one split serves all leaves of a
+        level, except those where it would leave too few rows on a side.
     max_leaf_nodes : int, default=20
-        Most leaves of a tree, the paper's :math:`J`. Trees grow best-first: the leaf whose split
-        lowers the squared error most is split next.
+        Most leaves of a tree, the paper's :math:`J`.
     max_depth : int or None, default=None
-        Most splits between the root and a leaf.
+        Most splits between the root and a leaf. Of symmetric trees, at most 16; None is as many as
+        `max_leaf_nodes` leaves allow, :math:`\lfloor \log_2 \rfloor` of it.
     min_samples_leaf : int, default=20
         Fewest rows of a leaf; a row of `sample_weight` w counts as w.
     l2_regularization : float, default=0.0
         Added to the denominators of leaf values, and to the weights of both sides of a split.
     max_features : float in (0, 1], default=1.0
-        Share of the features, drawn anew for each node, that it may split on.
+        Share of the features, drawn anew for each node, or each level of a symmetric tree,
+        that it may split on.
     subsample : float in (0, 1], default=1.0
         Share of the queries, drawn anew in each round, whose rows trees are fitted to. Whole
         queries, so that a query is either in or out.
@@ -143,6 +148,7 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         learning_rate=0.05,
         *,
         gain="exponential",
+        grow_policy="leafwise",
         max_leaf_nodes=20,
         max_depth=None,
         min_samples_leaf=20,
@@ -165,6 +171,7 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.gain = gain
+        self.grow_policy = grow_policy
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

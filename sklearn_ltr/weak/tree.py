@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from sklearn_ltr._kernels import _leaves
+from sklearn_ltr._kernels._symmetric_tree import SymmetricTreeBuilder
 from sklearn_ltr._kernels._tree import TreeBuilder
 from sklearn_ltr.binning import MAX_BINS
 from sklearn_ltr.reduction import merged, total
@@ -172,15 +173,18 @@ class Tree(WeakRanker):
 
 
 class TreeGrower:
-    """Grows least-squares regression trees on a binned matrix, best-first.
+    """Grows least-squares regression trees on a binned matrix.
 
     With G and H the sums of weight * target and of weight, over a node, its left and its right
     side, the node's best split has the largest gain
 
         G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2) - G^2 / (H + l2).
 
-    The leaf whose split gains most is split next. Gains within 1e-9 of each other count as equal:
-    the lowest feature, then the lowest threshold, then missing values on the left win.
+    Leafwise, the leaf whose split gains most is split next. A symmetric tree has one split for all
+    leaves of a level, that of the largest sum of gains; a leaf of which a side would be too small,
+    or in the wrong order, adds nothing to the sum and stays whole. Gains within 1e-9 of each other
+    count as equal: the lowest feature, then the lowest threshold, then missing values on the left
+    win.
 
     For the search, weighted targets are rounded to integers, as fine as 64 bits for the sums of
     them and of the weights allow: to about n * 2^-62 of the sum of absolute targets without
@@ -192,7 +196,8 @@ class TreeGrower:
     ----------
     binned : BinnedMatrix
     n_threads : int, default=1
-    max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features, monotonic_cst
+    grow_policy, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features, \
+monotonic_cst
         As `RegressionRanker` has them.
     """
 
@@ -201,6 +206,7 @@ class TreeGrower:
         binned,
         n_threads=1,
         *,
+        grow_policy="leafwise",
         max_leaf_nodes=20,
         max_depth=None,
         min_samples_leaf=20,
@@ -217,14 +223,19 @@ class TreeGrower:
         n_features = binned.n_features
         directions = np.zeros(n_features) if monotonic_cst is None else monotonic_cst
         starts = binned.slot_starts()
-        self._builder = TreeBuilder(
+        if grow_policy == "symmetric":
+            depth = symmetric_depth(max_leaf_nodes, max_depth)
+            build, shape = SymmetricTreeBuilder, (min(2**depth, binned.n_samples), depth)
+        else:
+            depth = -1 if max_depth is None else max_depth
+            build, shape = TreeBuilder, (min(max_leaf_nodes, binned.n_samples), depth)
+        self._builder = build(
             starts,
             binned.n_bins,
             np.asarray(directions, dtype=np.intc),
             UncommonCells(binned, starts, n_threads),
             binned.n_samples,
-            min(max_leaf_nodes, binned.n_samples),
-            -1 if max_depth is None else max_depth,
+            *shape,
             max(1, int(max_features * n_features)),
             n_threads,
         )
@@ -243,7 +254,7 @@ class TreeGrower:
         rows : ndarray, ascending, or None
             The rows to grow on; None: all.
         seed : int
-            What draws the features that a node may split on, where not all are.
+            What draws the features that a node, or a level, may split on, where not all are.
 
         Returns
         -------
@@ -298,6 +309,11 @@ class TreeGrower:
     def threads(self, n_rows):
         """How many threads a pass over rows is worth."""
         return self.n_threads if n_rows >= ROWS_PER_THREAD else 1
+
+
+def symmetric_depth(max_leaf_nodes, max_depth):
+    """Most levels of a symmetric tree: `max_depth`, or what `max_leaf_nodes` has room for."""
+    return max_leaf_nodes.bit_length() - 1 if max_depth is None else max_depth
 
 
 class Leaves:

@@ -1,0 +1,145 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Growth of a symmetric regression tree on bin codes, level by level.
+
+Serves `weak/tree.py`.
+"""
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from cython.parallel cimport prange
+from libc.stdlib cimport calloc, free
+
+from sklearn_ltr._kernels._grown_tree cimport GrownTree, Leaf, size
+from sklearn_ltr._kernels._level_search cimport LevelSearch, Siblings
+from sklearn_ltr._kernels._partition cimport cut_of, partition
+from sklearn_ltr._kernels._split cimport RIGHT, UNDECIDED, Rules, Split, low
+from sklearn_ltr._kernels._types cimport code_t
+
+
+@cython.nonecheck(False)  # of `self` and `search`, never None: the check would need the GIL
+cdef class SymmetricTreeBuilder(GrownTree):
+    """Grows trees whose leaves of a level are all cut at the same threshold of one feature.
+
+    A leaf that may not be cut there, since a side would have too few rows or break a monotonic
+    constraint, adds nothing to what the cut gains, and stays whole.
+
+    Parameters
+    ----------
+    starts, n_bins, directions, uncommon, n_rows, n_threads
+        As `TreeBuilder`.
+    depth : int
+        Most levels of cuts.
+    max_leaves : int
+        At least 2^depth, or the number of rows if that is smaller.
+    n_candidates : int
+        Each level chooses among so many features.
+    """
+
+    cdef LevelSearch search
+    cdef int depth
+    cdef Py_ssize_t* n_left     # (max_leaves,), -1 where a leaf is not cut
+    cdef Siblings* pairs        # (max_leaves,)
+
+    def __init__(
+        self, starts, n_bins, directions, uncommon, n_rows, max_leaves, depth, n_candidates,
+        n_threads
+    ):
+        GrownTree.__init__(self, n_bins, directions, n_rows, max_leaves, n_threads)
+        self.search = LevelSearch(
+            self.rows, self.words, starts, n_bins, directions, uncommon,
+            min(max_leaves, 1 << (depth - 1)), n_candidates, n_threads
+        )
+        self.search.leaves = self.leaves
+        self.depth = depth
+        self.n_left = <Py_ssize_t*>calloc(max_leaves, sizeof(Py_ssize_t))
+        self.pairs = <Siblings*>calloc(max_leaves, sizeof(Siblings))
+        if self.n_left == NULL or self.pairs == NULL:
+            raise MemoryError("No memory to grow a tree.")
+
+    def __dealloc__(self):
+        free(self.n_left)
+        free(self.pairs)
+
+    def grow(
+        self,
+        const code_t[:, :, ::1] codes,
+        const long long[::1] counts,    # IN, of each row, where apart from the low sums; or empty
+        Py_ssize_t n,                   # how many of `rows` to grow on
+        int shift,                      # bits of the low sum of a word
+        long long min_low,              # least low sum of a leaf
+        long long min_count,            # least count of a leaf
+        double l2,                      # added to low sums
+        double rounding,                # of each row's part of either sum
+        unsigned long long seed,        # draws the candidates of levels
+    ):
+        """Grow a tree."""
+        cdef Rules rules = Rules(shift, min_low, min_count, l2, rounding, self.bounded)
+        cdef Split cut
+        cdef int level, n_pairs = 1
+        if counts.shape[0]:
+            self.search.prepare_counts()
+        self.pairs[0] = Siblings(0, -1)
+        with nogil:
+            self.plant(counts, n, &rules)
+            for level in range(self.depth):
+                cut = self.search.best(
+                    codes, counts, &rules, seed, level, self.n_leaves, self.pairs, n_pairs
+                )
+                if cut.gain <= 0:
+                    break
+                n_pairs = self.cut_level(codes, counts, &rules, &cut)
+                with gil:
+                    PyErr_CheckSignals()
+            self.finish()
+
+    cdef int cut_level(
+        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
+        const Split* cut
+    ) noexcept nogil:
+        """Cut every leaf that may be; returns how many are."""
+        cdef Leaf* leaves = self.leaves
+        cdef Leaf left, right
+        cdef const Split* split
+        cdef int i, n_pairs = 0, n_before = self.n_leaves
+        cdef long long size_left, on_left = 0, on_right = 0
+        # Leaves go to a thread each; few are each cut by all threads.
+        if n_before < self.n_threads:
+            for i in range(n_before):
+                self.n_left[i] = self.move_rows(codes, counts, rules, cut, i, self.n_threads)
+        else:
+            for i in prange(n_before, schedule="dynamic", num_threads=self.n_threads):
+                self.n_left[i] = self.move_rows(codes, counts, rules, cut, i, 1)
+        for i in range(n_before):
+            if self.n_left[i] >= 0:
+                split = &leaves[i].split
+                size_left = split.left_count if rules.min_count else low(split.left_word, rules)
+                on_left += size_left
+                on_right += size(&leaves[i], rules) - size_left
+        for i in range(n_before):
+            if self.n_left[i] < 0:
+                continue
+            if cut.missing == UNDECIDED and on_right > on_left:
+                leaves[i].split.missing = RIGHT
+            self.divide(rules, &leaves[i], self.n_left[i], &left, &right)
+            self.pairs[n_pairs] = Siblings(self.n_leaves - 1, i)
+            n_pairs += 1
+            if right.stop - right.start > left.stop - left.start:
+                leaves[i], leaves[self.n_leaves - 1] = right, left
+            else:
+                leaves[i], leaves[self.n_leaves - 1] = left, right
+        return n_pairs
+
+    cdef Py_ssize_t move_rows(
+        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
+        const Split* cut, int index, int n_threads
+    ) noexcept nogil:
+        """Put the rows of a leaf's left side first; returns how many, -1 if it is not to be cut."""
+        cdef const Leaf* leaf = &self.leaves[index]
+        cdef Py_ssize_t width = codes.shape[2]
+        if not self.search.cut_leaf(codes, counts, rules, cut, index):
+            return -1
+        return partition(
+            codes[cut.feature // width], cut_of(cut, self.n_bins[cut.feature], width),
+            &self.rows[leaf.start], leaf.stop - leaf.start, &self.row_buffer[leaf.start], n_threads,
+        )
