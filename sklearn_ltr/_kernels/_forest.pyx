@@ -73,6 +73,28 @@ cdef void add_by_parts(
         scores[i] += values[leaves[i]]
 
 
+cdef void add_by_bits(
+    const ForestSplit* cuts, Py_ssize_t n_cuts, const double* values, const rank_t* codes,
+    Py_ssize_t block, Py_ssize_t n, rank_t* numbers, double* scores,
+) noexcept nogil:
+    """Add a tree's values, which the outcomes of its comparisons number: bit k is that of cut k.
+
+    What is beyond the last row, up to whole vectors, is computed and never read.
+    """
+    cdef Py_ssize_t k, i
+    cdef Py_ssize_t padded = (n + 15) & -16
+    cdef const rank_t* column
+    cdef rank_t first, count, bit
+    memset(numbers, 0, padded * sizeof(rank_t))
+    for k in range(n_cuts):
+        column = codes + cuts[k].column * block
+        first, count, bit = <rank_t>cuts[k].first, <rank_t>cuts[k].count, <rank_t>(1 << k)
+        for i in range(padded):
+            numbers[i] = numbers[i] | (bit if <rank_t>(column[i] - first) < count else <rank_t>0)
+    for i in range(n):
+        scores[i] += values[numbers[i]]
+
+
 cdef void add_by_walks(
     const ForestSplit* splits, const double* values, const rank_t* codes, Py_ssize_t block,
     Py_ssize_t n, double* scores,
@@ -97,7 +119,9 @@ def add_trees(
     const double[::1] thresholds,           # IN, ascending within a feature; not empty
     const ForestSplit[::1] splits,          # IN, of all trees, parents first; not empty
     const Py_ssize_t[::1] tree_starts,      # IN, (n_trees + 1,) first split of each tree
-    const double[::1] values,               # IN, of the leaves, one more than splits in each tree
+    const double[::1] values,               # IN, of the leaves
+    const Py_ssize_t[::1] value_starts,     # IN, (n_trees,) first value of each tree
+    const unsigned char[::1] by_bits,       # IN, (n_trees,) whether bits of its splits number them
     const Py_ssize_t[::1] outputs,          # IN, (n_trees,) row of `scores` that a tree adds to
     Py_ssize_t most_parts,                  # IN, trees of more splits are walked
     rank_t[:, :, ::1] buffer,               # OUT, (n_threads, n_used + 1, block), scratch; block a
@@ -125,8 +149,13 @@ def add_trees(
         for t in range(outputs.shape[0]):
             tree = &splits[0] + tree_starts[t]
             n_splits = tree_starts[t + 1] - tree_starts[t]
-            leaf_values = &values[tree_starts[t] + t]
-            if n_splits <= most_parts:
+            leaf_values = &values[value_starts[t]]
+            if by_bits[t]:
+                add_by_bits(
+                    tree, n_splits, leaf_values, codes, block, n, codes + n_used * block,
+                    &scores[outputs[t], start],
+                )
+            elif n_splits <= most_parts:
                 add_by_parts(
                     tree, n_splits, leaf_values, codes, block, n, codes + n_used * block,
                     &scores[outputs[t], start],

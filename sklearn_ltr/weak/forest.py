@@ -13,7 +13,11 @@ CHUNK = 10_000
 BLOCK = 256
 # Trees of more splits are walked down; at most 255, so that leaf numbers fit any code.
 MOST_PARTS = 255
-# So are trees of more splits for each row, when there are only a few rows.
+# Trees of no more different cuts than a byte has bits may have a table of values, if it is no
+# larger than this many times the leaves.
+MOST_BITS = 8
+VALUES_PER_LEAF = 8
+# So are, without a table, trees of more splits for each row, when there are only a few rows.
 PARTS_PER_ROW = 6
 
 
@@ -23,7 +27,8 @@ class TreeEnsemble:
     Values are first replaced by codes, the number of the ensemble's thresholds below them. A tree
     of moderate size then finds the leaves of many rows at once: it starts with all rows in leaf 0,
     and each split moves some rows of one leaf to a new one. That costs a few operations on bytes,
-    and no branch, for each split and row.
+    and no branch, for each split and row. Where few cuts serve many splits, as in symmetric trees,
+    each cut is tried once, and what they say together is the number of a value in a table.
 
     Parameters
     ----------
@@ -73,6 +78,34 @@ class TreeEnsemble:
         splits["leaf"] = leaf[inner]
         splits["left"] = following[left]
         splits["right"] = following[left + 1]
+        self._number_by_bits(n_splits)
+
+    def _number_by_bits(self, n_splits):
+        """Replace the splits of trees with few different cuts by these, the leaves by tables."""
+        self._by_bits = np.zeros(len(n_splits), dtype=np.uint8)
+        column, first, count = (
+            self._splits[name].astype(np.int64) for name in ("column", "first", "count")
+        )
+        limit = max(first.max(), count.max()) + 1
+        cut = (column * limit + first) * limit + count
+        splits, values = [], []
+        for t, start in enumerate(self._starts[:-1]):
+            own = self._splits[start : start + n_splits[t]]
+            leaves = self._values[start + t : start + t + n_splits[t] + 1]
+            _, where, bit = np.unique(
+                cut[start : start + n_splits[t]], return_index=True, return_inverse=True
+            )
+            few = len(where) < len(own) and len(where) <= MOST_BITS
+            if few and 2 ** len(where) <= VALUES_PER_LEAF * len(leaves):
+                self._by_bits[t] = True
+                leaves = leaves[_leaf_of_bits(own, bit, len(where))]
+                own = own[where]
+            splits.append(own)
+            values.append(leaves)
+        self._starts = np.cumsum([0, *map(len, splits)], dtype=np.intp)
+        self._first_value = np.cumsum([0, *map(len, values)], dtype=np.intp)[:-1]
+        if self._by_bits.any():
+            self._splits, self._values = np.concatenate(splits), np.concatenate(values)
 
     @staticmethod
     def _number_leaves(inner, left, number, n_nodes):
@@ -147,8 +180,23 @@ class TreeEnsemble:
             self._splits,
             self._starts,
             self._values,
+            self._first_value,
+            self._by_bits,
             self._outputs,
             min(MOST_PARTS, PARTS_PER_ROW * n_rows),
             np.empty((n_threads, len(columns) + 1, block), self._dtype),
             scores,
         )
+
+
+def _leaf_of_bits(splits, bit, n_bits):
+    """The leaf where rows end for which cut k says right exactly if bit k of a number is set.
+
+    ndarray of shape (2 ** n_bits,), dtype intp
+    """
+    numbers = np.arange(2**n_bits)
+    at = np.zeros(len(numbers), dtype=np.intp)
+    while (walking := at >= 0).any():
+        right = (numbers >> bit[at]) & 1 == 1
+        at = np.where(walking, np.where(right, splits["right"][at], splits["left"][at]), at)
+    return -1 - at
