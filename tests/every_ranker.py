@@ -36,7 +36,7 @@ VARIANTS = {
     "adam": {"solver": "adam"},
     "uncentred": {"center": False},
 }
-PLURALS = {"loss": "LOSSES"}
+PLURALS = {"loss": "LOSSES", "criterion": "CRITERIA"}
 
 
 def find_rankers():
@@ -83,7 +83,7 @@ def variants(marks=()):
         names = {name: {} for name in ("default",)}
         names |= {name: p for name, p in VARIANTS.items() if any(has(R, key) for key in p)}
         # Other algorithms behind one parameter, as the ranker's module lists them: STEPS, LOSSES...
-        for name in ("step", "loss", "method", "target", "gain", "update"):
+        for name in ("step", "loss", "method", "target", "gain", "update", "init", "criterion"):
             values = getattr(sys.modules[R.__module__], PLURALS.get(name, f"{name.upper()}S"), ())
             names |= {f"{name}={value}": {name: value} for value in values if has(R, name)}
         for name, params in names.items():

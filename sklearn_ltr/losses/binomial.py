@@ -3,7 +3,7 @@
 """Binomial losses of being of a class or above: McRank's by ordinal classification."""
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from sklearn_ltr.losses.base import Loss
 from sklearn_ltr.losses.classes import SMALLEST, BoundClasses
@@ -32,6 +32,10 @@ class CumulativeBinomial(Loss):
     def probabilities(self, F):
         """Of being of a class or above, from the outputs F (n_levels - 1, n_samples)."""
         return expit(F)
+
+    def outputs_at(self, p):
+        """Outputs of which these are the probabilities of being of a class or above."""
+        return logit(p)
 
     def of_rows(self, p, y):
         """Losses of rows: ndarray of shape (n_samples,)."""

@@ -19,7 +19,8 @@ class BoundClasses(BoundLoss):
     ----------
     loss : Loss
         With ``outputs_of(y)``, what the rows are, a bool for each output and row;
-        ``probabilities(F)`` of that; and ``of_rows(p, outputs)``, the losses of rows.
+        ``probabilities(F)`` of that; ``outputs_at(p)``, the F that has these probabilities; and
+        ``of_rows(p, outputs)``, the losses of rows.
     data : RankingData
     """
 
@@ -32,6 +33,17 @@ class BoundClasses(BoundLoss):
         self._losses = self._loss.of_rows(p, self._y)
         self.gradient = p - self._y
         self._W = np.multiply(p, 1 - p, out=p)
+
+    def start(self):
+        """The outputs, the same for all rows, with the least loss: ndarray of shape (n_outputs,).
+
+        Where no row is something, or all are, half the lightest row is taken to be the other.
+        """
+        data, weight = self.data, self.data.row_weight
+        weight = np.ones(data.n_samples) if weight is None else weight
+        p = np.array([data.mean(y.astype(np.float64), weight) for y in self._y])
+        least = 0.5 * data.smallest(weight) / data.sum(weight)
+        return self._loss.outputs_at(np.clip(p, least, 1 - least))
 
     @property
     def loss(self):

@@ -31,6 +31,10 @@ class Multinomial(Loss):
         """Of the classes, from the outputs F (n_levels, n_samples)."""
         return softmax(F)
 
+    def outputs_at(self, p):
+        """Outputs of which these are the probabilities of the classes."""
+        return np.log(p)
+
     def of_rows(self, p, y):
         """Losses of rows: ndarray of shape (n_samples,)."""
         return -np.log(np.maximum((p * y).sum(axis=0), SMALLEST))

@@ -11,8 +11,11 @@ from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.losses.binomial import CumulativeBinomial
 from sklearn_ltr.losses.multinomial import Multinomial, softmax
 from sklearn_ltr.validation import check_choice, warn_caller
+from sklearn_ltr.weak.tree import Tree
 
 METHODS = ("classification", "ordinal")
+INITS = ("zero", "prior")
+CRITERIA = ("squared_error", "newton")
 
 MAX_LEVELS = 32
 
@@ -44,6 +47,13 @@ class McRank(FitRowsMixin, TreeBoosting):
     grade_values : callable, array-like of shape (n_levels,) or None, default=None
         :math:`T`: a function of the array of grades, or a value for each, increasing. None: the
         grades themselves. An affine map of :math:`T` ranks the same.
+    init : {"zero", "prior"}, default="zero"
+        What :math:`F` starts from: 0, as in the paper, or what the shares of the classes are, which
+        the first rounds need not learn then.
+    criterion : {"squared_error", "newton"}, default="squared_error"
+        What the splits of a tree are chosen by. "squared_error": it fits the gradient, as in the
+        paper. "newton": it fits the gradient over the second derivative, weighted by the latter,
+        as the values of leaves do.
     grow_policy : {"leafwise", "symmetric"}, default="leafwise"
         "leafwise": trees grow best-first, the leaf whose split lowers the squared error most is
         split next. "symmetric": they grow level by level, and one split serves all leaves of a
@@ -176,6 +186,8 @@ class McRank(FitRowsMixin, TreeBoosting):
         *,
         method="classification",
         grade_values=None,
+        init="zero",
+        criterion="squared_error",
         grow_policy="leafwise",
         max_leaf_nodes=20,
         max_depth=None,
@@ -200,6 +212,8 @@ class McRank(FitRowsMixin, TreeBoosting):
         self.learning_rate = learning_rate
         self.method = method
         self.grade_values = grade_values
+        self.init = init
+        self.criterion = criterion
         self.grow_policy = grow_policy
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
@@ -251,23 +265,29 @@ class McRank(FitRowsMixin, TreeBoosting):
             return
         J, share = self._bound_loss(data)  # 0
         trees, w = self._grower(train), data.row_weight
+        terms = []
+        if train.round == 0 and self.init == "prior":
+            terms = [(1.0, Tree.constant(F_k)) for F_k in J.start()]
+            F += J.start()[:, None]
         J.update(F)  # 4, once for all classes
         for m in train.rounds():  # 2
-            terms, rows = [], self._sample(data, m)
+            starts, rows = bool(terms), self._sample(data, m)
             for k in range(len(F)):  # 3
-                r = -J.gradient[k]
+                r, h = -J.gradient[k], J.curvature[k]
                 seed = self._tree_seed(data, m, k)
-                R = trees.grow(r, w, data.sample_weight, rows, seed)  # 5
+                target = (r, w) if self.criterion == "squared_error" else newton_target(r, h, w)
+                R = trees.grow(*target, data.sample_weight, rows, seed)  # 5
                 numerator = share * R.sums(r, w)
-                denominator = R.sums(J.curvature[k], w)
+                denominator = R.sums(h, w)
                 R.set_values(numerator, np.maximum(denominator, abs(numerator) / MAX_VALUE))  # 6
                 R.add_to(F[k], nu)  # 7
                 terms.append((nu, R.tree))
-            if all(tree.n_leaves == 1 for _, tree in terms) and not self._draws():
+            if all(tree.n_leaves == 1 for _, tree in terms) and not (starts or self._draws()):
                 return
             J.update(F)
             train.loss = J.loss
             yield terms
+            terms = []
 
     def _bound_loss(self, data):
         """The loss of the classes, or of being of a class or above; share of a Newton step."""
@@ -344,6 +364,8 @@ class McRank(FitRowsMixin, TreeBoosting):
     def _check_params(self):
         super()._check_params()
         check_choice(self.method, "method", METHODS)
+        check_choice(self.init, "init", INITS)
+        check_choice(self.criterion, "criterion", CRITERIA)
         if self.monotonic_cst is not None and self.method == "classification":
             raise ValueError(
                 '`monotonic_cst` needs method="ordinal": the expected relevance of classes that '
@@ -357,3 +379,12 @@ def weighted_sum(weights, rows):
     for weight, row in zip(weights[1:], rows[1:], strict=True):
         total += weight * row
     return total
+
+
+def newton_target(r, h, w):
+    """Targets and weights of a least-squares fit whose leaf values are Newton's.
+
+    Second derivatives are at least what keeps a target within `MAX_VALUE`.
+    """
+    h = np.maximum(h, np.abs(r) / MAX_VALUE)
+    return np.divide(r, h, out=np.zeros_like(r), where=h > 0), h if w is None else h * w

@@ -67,17 +67,24 @@ def classification(
     weight=None,
     l2=0.0,
     largest=np.inf,
+    prior=False,
+    newton=False,
 ):
     """Algorithm 1, a generator of each `Round`.
 
     Line 4 stands inside the loop over classes. With `literal` each class sees what the tree of
     the class before it did to the probabilities; otherwise all classes of a round see the same
     ones, as in Friedman's Algorithm 6, from which Algorithm 1 is taken.
+
+    With `prior` it starts from the logarithms of the classes' shares, with `newton` `fit_tree` gets
+    the residual over the second derivative, and that.
     """
     level = np.asarray(level)
     w = np.ones(len(level)) if weight is None else np.asarray(weight, dtype=float)
     is_class = (level[:, None] == np.arange(n_classes)).astype(float)
     F = np.zeros((len(level), n_classes))
+    if prior:
+        F += prior_of_classes(level, n_classes, w)
     for _ in range(n_rounds):
         p = softmax(F)
         values = []
@@ -85,7 +92,7 @@ def classification(
             if literal:
                 p = softmax(F)
             residual = is_class[:, k] - p[:, k]
-            regions = fit_tree(residual)
+            regions = fit_tree(*target_of(residual, p[:, k], newton, largest))
             beta = [leaf_value(residual[R], p[R, k], n_classes, w[R], l2, largest) for R in regions]
             for R, value in zip(regions, beta, strict=True):
                 F[R, k] += learning_rate * value
@@ -111,8 +118,37 @@ def ordinal_by_two_classes(
         yield np.column_stack([softmax(r.F)[:, 1] for r in rounds])
 
 
+def prior_of_classes(level, n_classes, w):
+    """Logarithms of the shares of the classes."""
+    return np.log([w[level == k].sum() / w.sum() for k in range(n_classes)])
+
+
+def prior_of_levels(level, n_classes, w):
+    """Logarithms of the odds of being of a class or above."""
+    above = np.array([w[level >= k].sum() for k in range(1, n_classes)])
+    return np.log(above / (w.sum() - above))
+
+
+def target_of(residual, p, newton, largest):
+    """What a tree is to fit, and with which weights."""
+    if not newton:
+        return (residual,)
+    h = np.maximum(p * (1 - p), abs(residual) / largest)
+    return np.where(h > 0, residual / np.where(h > 0, h, 1), 0), h
+
+
 def ordinal(
-    level, n_classes, n_rounds, learning_rate, fit_tree, *, weight=None, l2=0.0, largest=np.inf
+    level,
+    n_classes,
+    n_rounds,
+    learning_rate,
+    fit_tree,
+    *,
+    weight=None,
+    l2=0.0,
+    largest=np.inf,
+    prior=False,
+    newton=False,
 ):
     """Section 4 with one tree for f = F_1 - F_0 of each problem, a generator of each `Round`.
 
@@ -122,12 +158,14 @@ def ordinal(
     level = np.asarray(level)
     w = np.ones(len(level)) if weight is None else np.asarray(weight, dtype=float)
     f = np.zeros((len(level), n_classes - 1))
+    if prior:
+        f += prior_of_levels(level, n_classes, w)
     for _ in range(n_rounds):
         values = []
         for k in range(1, n_classes):
             p = sigmoid(f[:, k - 1])
             residual = (level >= k) - p
-            regions = fit_tree(residual)
+            regions = fit_tree(*target_of(residual, p, newton, largest))
             beta = [2 * leaf_value(residual[R], p[R], 2, w[R], l2, largest / 2) for R in regions]
             for R, value in zip(regions, beta, strict=True):
                 f[R, k - 1] += learning_rate * value

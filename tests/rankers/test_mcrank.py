@@ -30,7 +30,7 @@ from trees import (
 from sklearn_ltr import McRank
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.metrics import ndcg_score
-from sklearn_ltr.rankers.mcrank import MAX_VALUE, METHODS
+from sklearn_ltr.rankers.mcrank import CRITERIA, INITS, MAX_VALUE, METHODS
 
 each_method = pytest.mark.parametrize("method", METHODS)
 
@@ -44,20 +44,22 @@ def trees_of(model):
     problem=ranking_problems(grades=("three", "five", "negative")),
     params=st.fixed_dictionaries(parameters | {"learning_rate": st.sampled_from([0.1, 0.3])}),
     method=st.sampled_from(METHODS),
+    init=st.sampled_from(INITS),
+    criterion=st.sampled_from(CRITERIA),
     data=st.data(),
 )
-def test_rounds_equal_the_oracle(problem, params, method, data):
+def test_rounds_equal_the_oracle(problem, params, method, init, criterion, data):
     """Algorithm 1 with all probabilities of a round from before it, and section 4."""
     X, y, groups, query_weight = problem
     sample_weight, exact = data.draw(weights(len(y)))
     w, count = row_weights(query_weight, sample_weight, len(y))
     if not w.any():
         return
-    model = McRank(3, method=method, **params)
+    model = McRank(3, method=method, init=init, criterion=criterion, **params)
     model.fit(X, y, groups, query_weight=query_weight, sample_weight=sample_weight)
     kept = w > 0
     X, y, w, count = X[kept], y[kept], w[kept], count[kept]
-    exact = exact and query_weight is None
+    exact = exact and query_weight is None and criterion == "squared_error"
     levels, level = np.unique(y, return_inverse=True)
     K = len(levels)
     assert_array_equal(model.levels_, levels)
@@ -65,17 +67,21 @@ def test_rounds_equal_the_oracle(problem, params, method, data):
         assert_array_equal(model.predict(X), y)
         assert_array_equal(model.predict_grade_proba(X), np.ones((len(y), 1)))
         return
-    trees = iter([tree for terms in trees_of(model) for tree in terms])
+    rounds = trees_of(model)
+    if init == "prior":
+        n_outputs = K if method == "classification" else K - 1
+        rounds[0] = rounds[0][n_outputs:]  # less the constants that come first
+    trees = iter([tree for terms in rounds for tree in terms])
     numbers = []
 
-    def growth_on(target):
+    def growth_on(target, h=1):
         names = ("max_leaf_nodes", "max_depth", "min_samples_leaf")
         rules = {name: params[name] for name in names}
-        return Growth(X, target, weight=w, count=count, l2=params["l2_regularization"], **rules)
+        return Growth(X, target, weight=w * h, count=count, l2=params["l2_regularization"], **rules)
 
-    def fit_tree(target):
+    def fit_tree(*target):
         tree = next(trees)
-        check_tree(tree, growth_on(target), exact=exact, rel=1e-6 if exact else 1e-4)
+        check_tree(tree, growth_on(*target), exact=exact, rel=1e-6 if exact else 1e-4)
         found = regions(tree, X)
         numbers.append((tree, [i for i, _ in found]))
         return [rows for _, rows in found]
@@ -90,8 +96,13 @@ def test_rounds_equal_the_oracle(problem, params, method, data):
         weight=w,
         l2=params["l2_regularization"],
         largest=MAX_VALUE,
+        prior=init == "prior",
+        newton=criterion == "newton",
     )
     F = np.zeros((len(y), K if method == "classification" else K - 1))
+    if init == "prior":
+        prior_of = oracle.prior_of_classes if method == "classification" else oracle.prior_of_levels
+        F += prior_of(level, K, w)
     for staged, expected in zip(model.staged_predict(X), loop, strict=True):
         F = expected.F
         for (tree, leaves), values in zip(numbers, expected.values, strict=True):
@@ -126,23 +137,25 @@ def scores_of(F, levels, method):
     return oracle.ordinal_score(oracle.sigmoid(F), levels)
 
 
+@pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_grades", [2, 3, 5])
-def test_equals_gradient_boosting_of_scikit_learn(n_grades, weighted):
-    """Its classifier, which starts at 0 too; of two classes it fits one function."""
+def test_equals_gradient_boosting_of_scikit_learn(n_grades, weighted, init):
+    """Its classifier, which fits one function of two classes."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5)).astype(np.float32)
     y = np.round(1.5 + X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=200))
     y = np.clip(y, 0, n_grades - 1)
     weight = rng.integers(1, 4, 200) / 2 if weighted else None
     shared = {"n_estimators": 8, "learning_rate": 0.2, "max_leaf_nodes": 5, "max_depth": None}
-    expected = GradientBoostingClassifier(init="zero", **shared, random_state=0)
+    theirs = "zero" if init == "zero" else None
+    expected = GradientBoostingClassifier(init=theirs, **shared, random_state=0)
     expected.fit(X, y, sample_weight=weight)
     p = expected.predict_proba(X)
     for method in METHODS:
         if method == "ordinal" and n_grades > 2:
             continue
-        model = McRank(**shared, min_samples_leaf=1, max_bins=None, method=method)
+        model = McRank(**shared, min_samples_leaf=1, max_bins=None, method=method, init=init)
         model.fit(X, y, np.arange(200), query_weight=weight)
         assert_allclose(model.predict_grade_proba(X), p, rtol=1e-8)
         assert_allclose(model.predict(X), p @ np.arange(n_grades), rtol=1e-8)
