@@ -14,7 +14,12 @@ from scipy import sparse
 from sklearn.model_selection import GroupKFold
 from sklearn.utils import Bunch
 
-from sklearn_ltr.datasets import load_letor_file, load_letor_folds, make_ranking
+from sklearn_ltr.datasets import (
+    load_letor_file,
+    load_letor_folds,
+    make_cubic_ranking,
+    make_ranking,
+)
 
 N_DOCS = 100  # of a query, of most artificial data
 
@@ -124,6 +129,36 @@ FOLDS = {
     ),
     "imat2009": ("Internet Mathematics 2009, five folds", partial(_pooled, "imat2009")),
 }
+
+
+def generated(make, params, draw, data):
+    X, y, groups = make(random_state=draw, **params)
+    return five_folds(Bunch(X=X, y=y, groups=groups))
+
+
+# Those of report.py: title, and what makes the folds.
+SETS = {
+    "mq2008": FOLDS["mq2008"],
+    "ohsumed": FOLDS["ohsumed"],
+    "webtrack": FOLDS["webtrack"],
+    "mslr10k": FOLDS["mslr-pooled"],
+    "mslr30k": FOLDS["mslr30k"],
+}
+ARTIFICIAL = {
+    "synthetic": (make_ranking, {"n_queries": 300, "n_docs": (10, 50), "n_features": 50}),
+    "cubic": (make_cubic_ranking, {"n_queries": 300, "n_docs": 30}),
+}
+# The first draw of each is one of the sets; the others were drawn when all had been fixed.
+DRAWS = {
+    f"{name}{draw or ''}": (
+        f"`{make.__name__}`, five folds by query",
+        partial(generated, make, params, draw),
+    )
+    for name, (make, params) in ARTIFICIAL.items()
+    for draw in range(3)
+}
+SETS |= {name: DRAWS[name] for name in ARTIFICIAL}
+FRESH_SETS = {name: draw for name, draw in DRAWS.items() if name not in ARTIFICIAL}
 
 
 def load_folds(name, data):

@@ -25,49 +25,20 @@ import platform
 import tempfile
 import time
 import warnings
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from _accuracy import best_round
-from _data import FOLDS, dense_data, five_folds
+from _data import FRESH_SETS, SETS, dense_data
 from _harness import in_child, installed, machine, make_parser, measure, require_data, save
-from _peers import CONTENDERS, criterion
+from _peers import CONTENDERS
 from _report_page import COMMENT, Results, is_ours, page
 from joblib import Parallel, delayed, parallel_config
 from sklearn.utils import Bunch
 
-from sklearn_ltr.datasets import make_cubic_ranking, make_ranking
-
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks" / "report.md"
-ROUNDS = 100
-
-
-# Data -------------------------------------------------------------------------------------------
-
-
-def generated(make, params, data):
-    X, y, groups = make(random_state=0, **params)
-    return five_folds(Bunch(X=X, y=y, groups=groups))
-
-
-# Title, and what makes the folds.
-SETS = {
-    "mq2008": FOLDS["mq2008"],
-    "ohsumed": FOLDS["ohsumed"],
-    "webtrack": FOLDS["webtrack"],
-    "mslr10k": FOLDS["mslr-pooled"],
-    "mslr30k": FOLDS["mslr30k"],
-    "synthetic": (
-        "`make_ranking`, five folds by query",
-        partial(generated, make_ranking, {"n_queries": 300, "n_docs": (10, 50), "n_features": 50}),
-    ),
-    "cubic": (
-        "`make_cubic_ranking`, five folds by query",
-        partial(generated, make_cubic_ranking, {"n_queries": 300, "n_docs": 30}),
-    ),
-}
+ROUNDS = (100, 300)
 
 
 # Accuracy ---------------------------------------------------------------------------------------
@@ -87,14 +58,14 @@ def library_of(name):
     return f"{library} {installed(library)}"
 
 
-def what_is_fitted(name, args):
-    """What a result depends on, but for the code of the package."""
+def what_is_fitted(name, rounds, args):
+    """What a result of at most so many rounds depends on, but for the code of the package."""
     contender = CONTENDERS[name]
     return {
         "ranker": [str(a) for a in getattr(contender.fit, "args", [])],
         "library": library_of(name),
         "settings": settings_of(name, args),
-        "rounds": args.rounds,
+        "rounds": rounds,
     }
 
 
@@ -107,57 +78,73 @@ def cached(path, what):
     return result if result["what"] == json.loads(json.dumps(what)) else None
 
 
-def path_of(set_name, i, name, args):
+def path_of(set_name, i, name, rounds, args):
     file = name.replace(" ", "_").replace(":", "_").replace(",", "") + ".json"
-    return args.cache / "accuracy" / set_name / str(i) / file
+    return args.cache / "accuracy" / str(rounds) / set_name / str(i) / file
 
 
-def fit_grid(fold, name, what, path):
-    """Fit all settings of a ranker to a fold, and keep the scores that the best gives the test."""
+# Scores that are kept, and of which part.
+PARTS = {"scores": "test", "validation_scores": "validation"}
+
+
+def fit_grid(fold, name, limits):
+    """Fit all settings of a ranker to a fold, and keep the scores that the best gives the test.
+
+    `limits` says where to keep it for each largest number of rounds, and what it is. One fit to the
+    largest serves all: fewer rounds of it are what a fit of fewer rounds gives.
+    """
     contender, start = CONTENDERS[name], time.perf_counter()
-    fits, best = [], -np.inf
+    most = max(limits)
+    found = {rounds: {"fits": [], "best": -np.inf} for rounds in limits}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for setting in what["settings"]:
-            fitted = contender.fit(fold.train, setting, what["rounds"], fold.validation)
-            rounds = best_round(fitted.curve)
-            value = fitted.curve[rounds - 1]
+        for setting in limits[most][1]["settings"]:
+            fitted = contender.fit(fold.train, setting, most, fold.validation)
             staged = len(fitted.curve) > 1
-            fits.append(
-                {"setting": setting, "validation": value, "rounds": rounds, "staged": staged}
-            )
-            if value > best:  # the first of equals
-                best, chosen = value, fits[-1]
-                scores = fitted.scores(fold.test, rounds) if staged else fitted.scores(fold.test)
-    result = {
-        "what": what,
-        "fits": fits,
-        "chosen": chosen,
-        "scores": np.asarray(scores, dtype=float).tolist(),
-        "seconds": time.perf_counter() - start,
-        "warnings": sorted({str(w.message) for w in caught}),
-        "machine": where(),
-        "date": time.strftime("%Y-%m-%d"),
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result))
-    print(
-        f"{path.parent.parent.name} {path.parent.name} {name:<32}{result['seconds']:7.1f} s  "
-        f"validation {best:.4f} test {criterion(fold.test, np.array(result['scores'])):.4f}",
-        flush=True,
-    )
+            for limit, result in found.items():
+                rounds = best_round(fitted.curve[:limit])
+                value = fitted.curve[rounds - 1]
+                result["fits"].append(
+                    {"setting": setting, "validation": value, "rounds": rounds, "staged": staged}
+                )
+                if value > result["best"]:  # the first of equals
+                    result["best"], result["chosen"] = value, result["fits"][-1]
+                    for key, part in PARTS.items():
+                        arguments = [fold[part], rounds] if staged else [fold[part]]
+                        result[key] = np.asarray(fitted.scores(*arguments), dtype=float).tolist()
+    for limit, (path, what) in limits.items():
+        result = {
+            "what": what,
+            **found[limit],
+            "seconds": time.perf_counter() - start,
+            "warnings": sorted({str(w.message) for w in caught}),
+            "machine": where(),
+            "date": time.strftime("%Y-%m-%d"),
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(result))
+        print(
+            f"{path.parent.parent.name:<10}{path.parent.name} {name:<32}{limit:>4} rounds "
+            f"{result['seconds']:7.1f} s  validation {result['best']:.4f}",
+            flush=True,
+        )
 
 
 def accuracy(args):
     for set_name in args.sets:
-        folds = folds_of(SETS[set_name][1], args)
+        folds = folds_of((SETS | FRESH_SETS)[set_name][1], args)
         tasks = []
         for name in args.rankers:
-            what = what_is_fitted(name, args)
             for i, fold in enumerate(folds):
-                path = path_of(set_name, i, name, args)
-                if cached(path, what) is None:
-                    tasks.append(delayed(fit_grid)(fold, name, what, path))
+                limits = {
+                    rounds: (
+                        path_of(set_name, i, name, rounds, args),
+                        what_is_fitted(name, rounds, args),
+                    )
+                    for rounds in args.rounds
+                }
+                if any(cached(path, what) is None for path, what in limits.values()):
+                    tasks.append(delayed(fit_grid)(fold, name, limits))
         with parallel_config("loky", n_jobs=args.jobs, inner_max_num_threads=1):
             Parallel()(tasks)
 
@@ -305,9 +292,11 @@ def main():
     parser = make_parser(__doc__, data="folder of the data sets", quick="to see that it runs")
     parts = {"accuracy": accuracy, "speed": speed, "page": write_page}
     parser.add_argument("--part", choices=list(parts), nargs="+", default=list(parts))
-    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    parser.add_argument("--sets", nargs="+", choices=list(SETS | FRESH_SETS), default=list(SETS))
     parser.add_argument("--rankers", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="the most, of all that boost")
+    parser.add_argument(
+        "--rounds", type=int, nargs="+", default=ROUNDS, help="the most, of all that boost"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time, of one thread each")
     parser.add_argument("--rows", type=int, default=20_000, help="of speed, a multiple of 200")
     parser.add_argument("--features", type=int, default=50, help="of speed")
