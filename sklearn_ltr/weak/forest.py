@@ -196,7 +196,8 @@ def _leaf_of_bits(splits, bit, n_bits):
     """
     numbers = np.arange(2**n_bits)
     at = np.zeros(len(numbers), dtype=np.intp)
-    while (walking := at >= 0).any():
-        right = (numbers >> bit[at]) & 1 == 1
-        at = np.where(walking, np.where(right, splits["right"][at], splits["left"][at]), at)
+    while len(walking := np.flatnonzero(at >= 0)):
+        split = at[walking]
+        right = (numbers[walking] >> bit[split]) & 1 == 1
+        at[walking] = np.where(right, splits["right"][split], splits["left"][split])
     return -1 - at

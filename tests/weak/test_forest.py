@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums of regression trees."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,6 +51,18 @@ trees = st.builds(
 terms = st.lists(st.tuples(st.integers(0, 2), st.floats(-1, 1), trees), max_size=6)
 
 
+@st.composite
+def trees_of_few_cuts(draw):
+    """Trees of up to thirteen leaves whose splits share a few cuts, as those of symmetric trees."""
+    cuts = draw(st.lists(splits, min_size=1, max_size=4))
+    places = st.lists(st.tuples(st.integers(0, 10**6), st.sampled_from(cuts)), max_size=12)
+    chosen = [(place, *cut[1:]) for place, cut in draw(places)]
+    return grow(chosen, draw(st.lists(st.floats(-3, 3), min_size=1, max_size=13)))
+
+
+few_cuts = st.lists(st.tuples(st.integers(0, 2), st.floats(-1, 1), trees_of_few_cuts()), max_size=6)
+
+
 def value_of(tree, row, node=0):
     k = tree.feature[node]
     if k < 0:
@@ -72,6 +85,22 @@ def check(terms, X, n_outputs):
     assert scores.dtype == np.float64
     assert_array_equal(scores, expected[0] if n_outputs == 1 else expected)
     return model, scores
+
+
+@examples(300)
+@given(terms=few_cuts, rows=st.lists(rows, max_size=40))
+def test_scores_of_trees_with_few_cuts(terms, rows):
+    check(terms, np.array(rows).reshape(-1, N_FEATURES), 3)
+
+
+def test_trees_of_few_cuts_have_tables():
+    """A tree of three levels and eight leaves is three cuts; one of eight other splits is not."""
+    levels = [(0, f, 0.5, True) for f, size in enumerate([1, 2, 4]) for _ in range(size)]
+    symmetric, other = grow(levels, np.arange(8.0)), grow(ladder_splits(7), np.arange(8.0))
+    model = TreeEnsemble([(0, 1.0, symmetric), (0, 1.0, other)])
+    assert model._by_bits.tolist() == [1, 0]
+    X = np.array(list(product([0.0, 1.0, np.nan], repeat=N_FEATURES)))
+    check([(0, 1.0, symmetric), (0, 1.0, other)], X, 1)
 
 
 @examples(300)
@@ -133,10 +162,13 @@ def test_sparse_rows_in_chunks(form, chunk, monkeypatch):
         assert_array_equal(model.predict(form(X.astype(np.float32))), model.predict(np.float32(X)))
 
 
+def ladder_splits(n_splits):
+    return [(-1, 0, float(s), s % 2 == 1) for s in range(n_splits)]
+
+
 def ladder(n_splits):
     """A tree with the thresholds 0, 1, ... of one feature, each splitting the last leaf."""
-    splits = [(-1, 0, float(s), s % 2 == 1) for s in range(n_splits)]
-    return grow(splits, np.arange(n_splits + 1.0) ** 2)
+    return grow(ladder_splits(n_splits), np.arange(n_splits + 1.0) ** 2)
 
 
 @pytest.mark.slow
