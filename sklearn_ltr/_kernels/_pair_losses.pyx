@@ -6,7 +6,7 @@ Serves `losses/sums_over_pairs.py`.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport exp, fabs, log, sqrt, tanh
+from libc.math cimport exp, fabs, log, log1p, sqrt, tanh
 
 from sklearn_ltr._kernels._types cimport FIDELITY_SLOPE, LOGISTIC_CURVATURE
 
@@ -15,6 +15,7 @@ cdef enum:
     FARTHEST = 400
 
 cdef double ENOUGH = 1e300      # at which a product of numbers from 1 to 2 cannot overflow yet
+cdef double LITTLE = 1e-150     # at which one of numbers from e^-300 to 1 cannot underflow yet
 
 
 cdef inline double half_pull(double x) noexcept nogil:
@@ -124,4 +125,69 @@ def logistic_sums(
     for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
         value[q] += logistic_sums_of_query(
             scores, lower, offsets[q], max(offsets[q], first), min(offsets[q + 1], last), slope
+        )
+
+
+cdef double gap_logistic_sums_of_query(
+    bint far,
+    const double[::1] strength,
+    const double[::1] grades,
+    const Py_ssize_t[::1] lower,
+    Py_ssize_t start,
+    Py_ssize_t first,
+    Py_ssize_t last,
+    double[::1] slope,
+    double[::1] bend,
+) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef double gap, next_gap, d, x, right, pull, pulls, bends, value = 0, product
+    for i in range(first, last):
+        pulls = bends = gap = 0
+        product = 1
+        for j in range(start, lower[i]):
+            next_gap = grades[i] - grades[j]
+            if next_gap != gap or product < LITTLE:
+                # One logarithm for many pairs, as above.
+                value -= gap * log(product)
+                gap, product = next_gap, 1
+            if far:
+                d = strength[j] - strength[i]
+                x = exp(-fabs(d))
+                right = (1 if d < 0 else x) / (1 + x)
+                pull = gap * ((x if d < 0 else 1) / (1 + x))
+                value += gap * (max(d, 0.0) + log1p(x))
+            else:
+                right = strength[i] / (strength[i] + strength[j])
+                pull = gap * (strength[j] / (strength[i] + strength[j]))
+                product *= right
+            pulls += pull
+            slope[j] += pull
+            bends += pull * right
+            bend[j] += pull * right
+        value -= gap * log(product)
+        slope[i] -= pulls
+        bend[i] += bends
+    return value
+
+
+def gap_logistic_sums(
+    const double[::1] strength,         # IN, (n_samples,), as in `logistic_sums`: e^score, or the
+                                        #     score in queries where scores are far apart
+    const unsigned char[::1] far,       # IN, (n_queries,), which are those of scores
+    const double[::1] grades,           # IN, (n_samples,), ascending within a query
+    const Py_ssize_t[::1] lower,
+    const Py_ssize_t[::1] offsets,
+    Py_ssize_t first,
+    Py_ssize_t last,
+    int n_threads,
+    double[::1] value,                  # IN, OUT, (n_queries,)
+    double[::1] slope,                  # IN, OUT, (n_samples,)
+    double[::1] bend,                   # IN, OUT, (n_samples,)
+):
+    """The same times the difference of the grades, and the second derivatives of each row."""
+    cdef Py_ssize_t q
+    for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
+        value[q] += gap_logistic_sums_of_query(
+            far[q], strength, grades, lower, offsets[q], max(offsets[q], first),
+            min(offsets[q + 1], last), slope, bend
         )

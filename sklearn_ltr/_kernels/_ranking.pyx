@@ -3,7 +3,7 @@
 """Sorts the rows of a query.
 
 Serves `_correlation.pyx`, `_dcg.pyx`, `_hidden_order.pyx`, `_hinge.pyx`, `_lambdas.pyx`,
-`_precision.pyx` and `_reciprocal.pyx`.
+`_precision.pyx`, `_reciprocal.pyx` and `_yeti.pyx`.
 """
 
 from libc.stdint cimport int64_t

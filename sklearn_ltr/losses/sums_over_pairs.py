@@ -13,6 +13,32 @@ PAIRS_AT_A_TIME = 2**24
 
 TERMS = _types.names(_types.PairTerm)  # ("logistic curvature", ...)
 
+# Exponentials of scores that are no further apart are added, multiplied and divided in float64.
+FAR = 300
+
+
+class RelativeScores:
+    """Scores relative to the largest of their query, in the form that is cheapest to compare.
+
+    Parameters
+    ----------
+    data : RankingData
+    scores : ndarray of shape (n_samples,)
+
+    Attributes
+    ----------
+    strength : ndarray of shape (n_samples,)
+        Their exponential; in queries that are far apart, the scores.
+    far : ndarray of shape (n_queries,), dtype uint8
+        Which queries these are: with scores that are more than `FAR` apart.
+    """
+
+    def __init__(self, data, scores):
+        starts = data.offsets[:-1]
+        relative = scores - data.per_row(np.maximum.reduceat(scores, starts))
+        self.far = (np.minimum.reduceat(relative, starts) < -FAR).astype(np.uint8)
+        self.strength = np.exp(relative, out=relative, where=data.per_row(self.far == 0))
+
 
 class SumsOverPairs:
     """Sums of functions of score differences, in time in proportion to the number of pairs.
@@ -67,6 +93,29 @@ class SumsOverPairs:
         for window in self._windows:
             _pair_losses.logistic_sums(*rows, *window, data.n_threads, value, gradient)
         return value, self._in_rows_order(gradient)
+
+    def gap_logistic(self, relative):
+        """Logistic loss of the pairs, each times the difference of its grades.
+
+        Parameters
+        ----------
+        relative : RelativeScores
+
+        Returns
+        -------
+        value : ndarray of shape (n_queries,)
+            To an absolute error of about 1e-16 a pair, times the difference.
+        gradient : ndarray of shape (n_samples,)
+        curvature : ndarray of shape (n_samples,)
+            The diagonal of the Hessian.
+        """
+        data, value = self._data, np.zeros(self._data.n_queries)
+        slope, bend = np.zeros((2, data.n_samples))
+        rows = relative.strength[self._order], relative.far, data.y[self._order], self._lower
+        for window in self._windows:
+            out = value, slope, bend
+            _pair_losses.gap_logistic_sums(*rows, data.offsets, *window, data.n_threads, *out)
+        return value, self._in_rows_order(slope), self._in_rows_order(bend)
 
     def _in_rows_order(self, by_grade):
         values = np.empty_like(by_grade)
