@@ -32,6 +32,7 @@ VARIANTS = {
     "ties": {"tie_weight": 0.5},
     "margin": {"margin": 0.5},
     "map": {"metric": "map"},
+    "all_pairs": {"all_pairs_weight": 1.0},
     "temperature": {"temperature": 0.25},
     "adam": {"solver": "adam"},
     "uncentred": {"center": False},
@@ -116,6 +117,11 @@ def takes_preferences(R):
 def mixes_labels_and_pairs(R):
     """A ranker of both, which takes rows without a label, marked NaN."""
     return "pair_weight" in inspect.signature(R).parameters
+
+
+def always_draws(R):
+    """Rankers that draw in each round, by places in an order of all content, weights too."""
+    return getattr(R(), "_draws", lambda: False)()
 
 
 def functions_of_rows(R):

@@ -30,6 +30,7 @@ RANKERS = {
         "QuadraticBoosting",
         "RankBoost",
         "RegressionRanker",
+        "YetiRank",
     )
 }
 LOSSES = {name: getattr(losses, name) for name in losses.__all__}
@@ -97,8 +98,8 @@ def to_dict(ranker):
 
     Parameters
     ----------
-    ranker : FRank, GBRank, LambdaMART, McRank, MPBoost, QBRank, QuadraticBoosting, RankBoost or \
-            RegressionRanker
+    ranker : FRank, GBRank, LambdaMART, McRank, MPBoost, QBRank, QuadraticBoosting, RankBoost, \
+            RegressionRanker or YetiRank
         Fitted, and of stumps or trees: with ``estimator=None``.
 
     Returns

@@ -20,6 +20,7 @@ from sklearn_ltr.rankers.ranknet import RankNet
 from sklearn_ltr.rankers.ranksvm import RankSVM
 from sklearn_ltr.rankers.regression import RegressionRanker
 from sklearn_ltr.rankers.single_feature import SingleFeatureRanker
+from sklearn_ltr.rankers.yetirank import YetiRank
 
 __all__ = [
     "AdaRank",
@@ -40,4 +41,5 @@ __all__ = [
     "RankSVM",
     "RegressionRanker",
     "SingleFeatureRanker",
+    "YetiRank",
 ]
