@@ -46,19 +46,21 @@ class YetiRank(TreeBoosting):
         positions, of weight :math:`|y_i - y_j|`, times what makes their total weight so many times
         that of the pairs drawn in the round. It takes time in proportion to the number of pairs.
     grow_policy : {"leafwise", "symmetric"}, default="symmetric"
-        "symmetric": all nodes of a level split by the same feature and threshold; "leafwise":
-        best-first.
+        "leafwise": trees grow best-first, the leaf whose split lowers the squared error most is
+        split next. "symmetric": they grow level by level, and one split serves all leaves of a
+        level, except those where it would leave too few rows on a side.
     max_leaf_nodes : int, default=20
-        Most leaves of a tree. Trees grow best-first: the leaf whose split lowers the squared error
-        most is split next.
+        Most leaves of a tree.
     max_depth : int or None, default=None
-        Most splits between the root and a leaf.
+        Most splits between the root and a leaf. Of symmetric trees, at most 16; None is as many as
+        `max_leaf_nodes` leaves allow, :math:`\lfloor \log_2 \rfloor` of it.
     min_samples_leaf : int, default=20
         Fewest rows of a leaf.
     l2_regularization : float, default=0.0
         Added to the denominators of leaf values, and to the weights of both sides of a split.
     max_features : float in (0, 1], default=1.0
-        Share of the features, drawn anew for each node, that it may split on.
+        Share of the features, drawn anew for each node, or each level of a symmetric tree,
+        that it may split on.
     subsample : float in (0, 1], default=1.0
         Share of the queries, drawn anew in each round, whose rows trees are fitted to. Whole
         queries, so that a query is either in or out.
