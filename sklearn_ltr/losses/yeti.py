@@ -46,19 +46,21 @@ class BoundYetiPairs(BoundLoss):
             np.empty((data.n_threads, longest)),
             np.empty((data.n_threads, 3 * longest + 1), dtype=np.intc),
         )
-        if loss.all_pairs_weight:
+        self._pairs = None
+        if loss.all_pairs_weight and len(self._queries):
             self._pairs = SumsOverPairs(data)
             self._weight_of_all = data.dot(self.weight, _sums_of_gaps(data))
 
     def _evaluate(self, scores, round):
         relative = RelativeScores(self.data, scores)
         value, weight, G, H = self._drawn(relative, self.data.seed(round, ORDERS))
-        if self._loss.all_pairs_weight:
-            drawn = self.data.dot(self.weight, weight)
-            factor = self._loss.all_pairs_weight * drawn / self._weight_of_all
+        if self._pairs is not None:
+            weight_of_drawn = self.data.dot(self.weight, weight)
+            times = self._loss.all_pairs_weight * weight_of_drawn / self._weight_of_all
             of_all = self._pairs.gap_logistic(relative)
-            for drawn_part, part in zip((value, G, H), of_all, strict=True):
-                drawn_part += factor * part
+            value, G, H = (
+                drawn + times * part for drawn, part in zip((value, G, H), of_all, strict=True)
+            )
         self._bend = np.maximum(H, np.abs(G) / LONGEST_STEP)
         return value, G
 

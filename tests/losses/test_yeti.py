@@ -238,6 +238,13 @@ def test_queries_of_one_grade_give_zeros():
     assert (bound.curvature[4:] > 0).all()
 
 
+@pytest.mark.parametrize("all_pairs_weight", [0.0, 1.0])
+def test_nothing_to_learn_from_at_all(all_pairs_weight):
+    bound = at([2.0, 2, 1], [0.5, 0.1, 0.3], [0, 2, 3], all_pairs_weight=all_pairs_weight)
+    assert_array_equal(results(bound), 0)
+    assert bound.loss == 0
+
+
 def test_a_steep_decay_leaves_the_first_pair():
     y, scores = np.array([0.0, 1.0, 3.0]), np.array([0.0, -20.0, -100.0])
     for decay in (1e-160, 1e-200, 5e-324):
