@@ -390,15 +390,20 @@ def predict_queries(estimator, X, groups):
 
     The ``predict`` of a search takes no groups; that of the estimator it has found does.
     """
+    with scoring_rows(groups, _num_samples(X)) as rows:
+        scores = predict_with_groups(estimator, X, groups)
+    rows.warn()
+    return scores
+
+
+def predict_with_groups(estimator, X, groups):
+    """The same, outside of a scorer."""
     estimator = unwrap_search(estimator)
     try:
         asks = get_routing_for_object(estimator).consumes("predict", ["groups"])
     except NotImplementedError:  # scikit-learn has meta-estimators without routing
         asks = False
-    with scoring_rows(groups, _num_samples(X)) as rows:
-        scores = estimator.predict(X, groups=groups) if asks else estimator.predict(X)
-    rows.warn()
-    return scores
+    return estimator.predict(X, groups=groups) if asks else estimator.predict(X)
 
 
 def _check_within_queries(preferences, queries):

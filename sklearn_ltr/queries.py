@@ -357,7 +357,7 @@ def _ranges(starts, sizes):
     return (shift + np.arange(len(shift))).astype(np.intp)
 
 
-def split_queries(eligible, fraction, random_state=None):
+def split_queries(eligible, fraction, random_state=None, *, otherwise="set early_stopping=False"):
     """Choose whole queries to hold out.
 
     Parameters
@@ -367,6 +367,8 @@ def split_queries(eligible, fraction, random_state=None):
     fraction : float in (0, 1)
         Share of the eligible queries to hold out; at least one is, and at least one stays.
     random_state : int, RandomState instance or None, default=None
+    otherwise : str, default="set early_stopping=False"
+        How to do without held-out queries, in the error message.
 
     Returns
     -------
@@ -382,7 +384,7 @@ def split_queries(eligible, fraction, random_state=None):
         raise ValueError(
             f"Holding out queries for validation needs at least two queries to learn from; got "
             f"{len(candidates)}. Give `groups`, give a validation set (`X_val`, `y_val`, "
-            "`groups_val`), or set early_stopping=False."
+            f"`groups_val`), or {otherwise}."
         )
     size = min(max(1, round(fraction * len(candidates))), len(candidates) - 1)
     chosen = check_random_state(random_state).permutation(len(candidates))[:size]

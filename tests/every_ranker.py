@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sklearn_ltr
-from sklearn_ltr import AdaRank, LambdaRank, RankSVM
+from sklearn_ltr import AdaRank, LambdaRank, RankSVM, RegressionRanker
 from sklearn_ltr.base import BaseRanker, LinearRanker
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
@@ -36,6 +36,8 @@ VARIANTS = {
     "temperature": {"temperature": 0.25},
     "adam": {"solver": "adam"},
     "uncentred": {"center": False},
+    "train": {"standardize": "train"},
+    "chosen": {"weights": {"stumps": [0, 0.5, 2]}},
 }
 PLURALS = {"loss": "LOSSES", "criterion": "CRITERIA"}
 
@@ -74,6 +76,10 @@ def make(R, **params):
         quick |= {"max_iter": 30, "learning_rate_init": 0.1}
     elif {"solver", "hidden_layer_sizes"} & params.keys():
         quick["max_iter"] = 20  # Adam's, which goes on to the last
+    quick["estimators"] = [
+        ("trees", RegressionRanker(n_estimators=12, min_samples_leaf=2, max_leaf_nodes=5)),
+        ("stumps", RegressionRanker(n_estimators=20, min_samples_leaf=2, max_leaf_nodes=2)),
+    ]
     quick |= params
     return R(**{name: value for name, value in quick.items() if has(R, name)})
 
@@ -94,11 +100,21 @@ def variants(marks=()):
 
 
 def allows_nan(R):
-    return R().__sklearn_tags__().input_tags.allow_nan
+    return make(R).__sklearn_tags__().input_tags.allow_nan
 
 
 def allows_sparse(R):
-    return R().__sklearn_tags__().input_tags.sparse
+    return make(R).__sklearn_tags__().input_tags.sparse
+
+
+def parameters(model):
+    """All parameters, as they compare: of other estimators their repr, which shows theirs."""
+    found = model.get_params()
+    return found | {name: repr(value) for name, value in found.items() if _has_estimator(value)}
+
+
+def _has_estimator(value):
+    return hasattr(value, "get_params") or (isinstance(value, list) and value != [])
 
 
 def learns_from_single_rows(R):
@@ -180,6 +196,10 @@ def state(model):
         "grades_",
         "centers_",
         "beta_",
+        "weights_",
+        "means_",
+        "deviations_",
+        "candidate_scores_",
     )
     found = {name: getattr(model, name) for name in names if hasattr(model, name)}
     names = ("n_iter_", "best_iteration_", "n_queries_", "n_queries_skipped_", "n_features_in_")

@@ -94,6 +94,10 @@ DIFFERENT = {
         "loss": "an object, or one of two names",
         ("metric", "AdaRank"): "any that is bounded will do",
         ("scoring", "SingleFeatureRanker"): "what the feature is chosen by",
+        ("scoring", "BlendedRanker"): "what a weight is chosen by",
+        ("weights", "BlendedRanker"): "of members, not of features",
+        ("n_jobs", "BlendedRanker"): "members at the same time",
+        ("validation_fraction", "BlendedRanker"): "there is no early stopping",
         ("alpha", "MPBoost"): "of its distance",
         ("tol", "RankSVM"): "bounds how far off the minimum is",
     },
@@ -101,7 +105,15 @@ DIFFERENT = {
         "train_loss_": "each ranker has its own loss",
         ("model_", "AdaRank"): "of features",
     },
-    "fit": {"X": "see test_matrix_of_fit", ("y", "QBRank.fit"): "may be NaN"},
+    "fit": {
+        "X": "see test_matrix_of_fit",
+        ("y", "QBRank.fit"): "may be NaN",
+        ("sample_weight", "BlendedRanker.fit"): "for members",
+        **{
+            (name, "BlendedRanker.fit"): "a weight is chosen by them"
+            for name in ("X_val", "y_val", "groups_val")
+        },
+    },
     "metrics": {
         "denominator": "of two formulae",
         ("ties", "kendall_tau_distance"): "of pairs",

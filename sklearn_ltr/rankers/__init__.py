@@ -3,6 +3,7 @@
 """Rankers: one algorithm, one file, one class."""
 
 from sklearn_ltr.rankers.adarank import AdaRank
+from sklearn_ltr.rankers.blended import BlendedRanker
 from sklearn_ltr.rankers.featurerank import FeatureRank
 from sklearn_ltr.rankers.frank import FRank
 from sklearn_ltr.rankers.gbrank import GBRank
@@ -24,6 +25,7 @@ from sklearn_ltr.rankers.yetirank import YetiRank
 
 __all__ = [
     "AdaRank",
+    "BlendedRanker",
     "FRank",
     "FeatureRank",
     "GBRank",

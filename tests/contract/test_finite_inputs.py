@@ -408,6 +408,7 @@ def test_weights_of_rows_beyond_computing(R, size):
 
 
 @each_ranker
+@pytest.mark.filterwarnings("ignore:RegressionRanker found")  # as a member of a blend
 def test_constant_features_are_told(R):
     X, y, groups = make_rows()
     match = f"{R.__name__} found nothing to rank by"

@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from every_ranker import RANKERS, assert_same, each_ranker, has, make, make_data
+from every_ranker import RANKERS, allows_nan, assert_same, each_ranker, has, make, make_data
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -297,7 +297,7 @@ def test_many_threads_may_predict_with_one_model(R):
 def test_searches_of_every_backend_find_the_same(backend):
     X, y, groups = make_data()
     for R in RANKERS[::4] if backend == "loky" else RANKERS:
-        if not R().__sklearn_tags__().input_tags.allow_nan:
+        if not allows_nan(R):
             X = np.nan_to_num(X)
         grid = {
             name: values
