@@ -47,11 +47,15 @@ def takes_rows(member):
 
 
 def what_it_takes(name, member, metadata):
-    """What of the metadata goes to the `fit` of a member, a clone, that is made to ask for it."""
-    if isinstance(member, FrozenEstimator):
-        return {}
+    """What of the metadata goes to the `fit` of a member, a clone, that is made to ask for it.
+
+    To a frozen one nothing, which must be fitted already.
+    """
     names = {*metadata, "sample_weight"}  # which may have to stand in for `query_weight`
     with _named(name), sklearn.config_context(enable_metadata_routing=True):
+        if isinstance(member, FrozenEstimator):
+            check_is_fitted(member.estimator)
+            return {}
         try:
             _ask(member, names)
             names = get_routing_for_object(member).consumes("fit", names)
@@ -124,13 +128,9 @@ def warn_of_lost_weights(members, metadata, taken):
 
 
 def fit_member(name, member, X, y, metadata):
-    """Fit a member, unless it is frozen, and return it."""
-    with _named(name):
-        if isinstance(member, FrozenEstimator):
-            check_is_fitted(member.estimator)
-            return member
-        with sklearn.config_context(enable_metadata_routing=True):
-            return member.fit(X, y, **metadata)
+    """Fit a member, and return it."""
+    with _named(name), sklearn.config_context(enable_metadata_routing=True):
+        return member.fit(X, y, **metadata)
 
 
 def scores_of(name, member, X, groups):

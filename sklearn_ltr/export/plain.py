@@ -250,6 +250,10 @@ def _read(data):
 def check_ranker(ranker):
     """The class of a fitted ranker that can be exported."""
     R = type(ranker)
+    if R is rankers.BlendedRanker:
+        raise TypeError(
+            "A BlendedRanker cannot be exported: pickle it, or export its `estimators_` one by one."
+        )
     if RANKERS.get(R.__name__) is not R:
         raise TypeError(f"Only fitted {', '.join(RANKERS)} can be exported; got {R.__name__}.")
     ranker._check_is_fitted()

@@ -42,6 +42,9 @@ from sklearn_ltr.validation import (
 
 STANDARDIZATIONS = ("query", "train")
 
+# Of scores that are not all the same.
+LEAST_DEVIATION = np.finfo(np.float64).smallest_subnormal
+
 NOTHING_FOUND = (
     "{} found nothing to rank by: by each of its members all training rows have the same score. "
     "Features may be constant."
@@ -70,7 +73,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
 
     where :math:`s_m` are the scores of member m, :math:`\bar s_m` their mean over the rows of the
     query and :math:`\sigma_m` their standard deviation. Rankers of different kinds, such as trees
-    and a linear function, make different mistakes, and their sum fewer than either.
+    and a linear function, make different mistakes, and their sum often fewer than either.
 
     Read more in the :ref:`User Guide <blended>`.
 
@@ -425,15 +428,25 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         clones = [(name, clone(member)) for name, member in members]
         taken = [what_it_takes(name, member, metadata) for name, member in clones]
         warn_of_lost_weights(clones, metadata, taken)
+        used = isinstance(self.weights, dict) or any("X_val" in its for its in taken)
+        if "X_val" in metadata and not used:
+            warn_caller(
+                "Nothing makes use of `X_val`: no member takes validation rows, and `weights` has "
+                "no candidates.",
+                UserWarning,
+            )
         fits = [
-            (name, member, X, y, its) for (name, member), its in zip(clones, taken, strict=True)
+            (name, member, X, y, its)
+            for (name, member), its in zip(clones, taken, strict=True)
+            if not isinstance(member, FrozenEstimator)
         ]
-        n_jobs = min(self._n_threads(), len(clones))
-        if n_jobs == 1:  # as scikit-learn's way sets filters of warnings, which all threads share
+        n_jobs = min(self._n_threads(), len(fits))
+        if n_jobs <= 1:  # as scikit-learn's way sets filters of warnings, which all threads share
             fitted = [fit_member(*fit) for fit in fits]
         else:
             fitted = Parallel(n_jobs=n_jobs)(delayed(fit_member)(*fit) for fit in fits)
-        return [(name, member) for (name, _), member in zip(clones, fitted, strict=True)]
+        fitted = {fit[0]: member for fit, member in zip(fits, fitted, strict=True)}
+        return [(name, fitted.get(name, member)) for name, member in clones]
 
     def _moments(self, members, X, data):
         """Mean and deviation of each member's scores of the rows of `data`."""
@@ -448,7 +461,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
                 mean = data.mean(share, data.sample_weight)
                 variance = data.mean((share - mean) ** 2, data.sample_weight)
                 means[m] = low + (high - low) * mean
-                deviations[m] = (high - low) * np.sqrt(variance)
+                deviations[m] = max((high - low) * np.sqrt(variance), LEAST_DEVIATION)
         return means, deviations
 
     def _choose(self, members, moments, X, held_out, m, candidates):
@@ -468,7 +481,8 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         """Scores, rows in the order of `queries` if there are any, less mean over deviation."""
         if queries is not None and self.standardize == "query":
             return _standardized_within(scores, queries)
-        return np.zeros(len(scores)) if deviation == 0 else (scores - mean) / deviation
+        with np.errstate(over="ignore"):  # as `predict` tells
+            return np.zeros(len(scores)) if deviation == 0 else (scores - mean) / deviation
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "weights_")
@@ -542,14 +556,12 @@ def _check_candidates(weights, names):
         raise ValueError(
             "`weights` has candidates for the only member, whose weight makes no difference."
         )
-    if isinstance(candidates, str) or not np.iterable(candidates):
-        candidates = [candidates]
-    candidates = list(candidates)
-    wrong = [c for c in candidates if not isinstance(c, Real) or not c > -np.inf]
-    if wrong or not candidates:
+    several = np.iterable(candidates) and not isinstance(candidates, str)
+    wrong = [c for c in candidates if not isinstance(c, Real) or not c > -np.inf] if several else []
+    if not several or wrong or len(candidates) == 0:
         raise ValueError(
-            f"The candidates of {name!r} in `weights` must be one or more numbers, finite or "
-            f"numpy.inf; got {wrong[0] if wrong else candidates!r}."
+            f"The candidates of {name!r} in `weights` must be a list of one or more numbers, "
+            f"finite or numpy.inf; got {wrong[0] if wrong else candidates!r}."
         )
     return names.index(name), [float(c) for c in candidates]
 
@@ -564,9 +576,10 @@ def _with_weight(n_members, m, weight):
 def _blend(parts, weights):
     """Weighted sum of the standardised scores of members; those of weight 0 are not looked at."""
     first, *others = np.flatnonzero(weights)
-    scores = weights[first] * parts[first]
-    for m in others:
-        scores += weights[m] * parts[m]
+    with np.errstate(over="ignore", invalid="ignore"):  # as `predict` tells
+        scores = weights[first] * parts[first]
+        for m in others:
+            scores += weights[m] * parts[m]
     return scores
 
 

@@ -3,8 +3,10 @@
 """BlendedRanker against sums by hand, and what reaches its members."""
 
 import pickle
+import threading
 import warnings
 
+import joblib
 import numpy as np
 import pytest
 import sklearn
@@ -37,7 +39,7 @@ from sklearn_ltr import (
     RegressionRanker,
 )
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.export import to_dict
+from sklearn_ltr.export import to_dict, to_ranklib_xml
 from sklearn_ltr.metrics import ndcg_score
 from sklearn_ltr.model_selection import permutation_importance
 from sklearn_ltr.preprocessing import QueryScaler
@@ -100,6 +102,12 @@ class Failing(Column):
 class Constant(Column):
     def predict(self, X):
         return np.full(X.shape[0], 0.1)
+
+
+class WhereFitted(Column):
+    def fit(self, X, y):
+        self.thread_ = threading.get_ident()
+        return super().fit(X, y)
 
 
 class TwoArguments(Exception):
@@ -220,6 +228,10 @@ def test_scores_of_any_size(size):
     expected = [-1, 1, -1, 1]
     ranker = BlendedRanker(columns(1)).fit(X * size, y, groups=groups)
     assert_allclose(ranker.predict(X * size, groups=groups), expected, rtol=1e-14)
+    assert (np.diff(ranker.predict(X * size)) > 0).all()
+    if size < 1e-100:
+        with pytest.raises(ValueError, match="The score of row 0 of `X` overflows"):
+            ranker.predict(np.array([[1e139]]))
     with pytest.raises(ValueError, match=r'member "x0": The score of row 1 .* is 1e\+150'):
         ranker.predict(X * 1e150, groups=groups)
 
@@ -373,6 +385,17 @@ def test_weights_that_a_member_does_not_take_are_told(data):
         ranker.fit(X, y, groups=groups, sample_weight=1.0 + np.arange(len(y)) % 2)
 
 
+def test_validation_rows_that_nothing_uses_are_told(data):
+    X, y, groups = data
+    val = {"X_val": X, "y_val": y, "groups_val": groups}
+    ranker = BlendedRanker([("a", RankSVM()), ("b", Column())])
+    with pytest.warns(UserWarning, match="Nothing makes use of `X_val`") as caught:
+        ranker.fit(X, y, groups=groups, **val)
+    assert [w.filename for w in caught] == [__file__]
+    ranker.set_params(weights={"a": [0, 1]}).fit(X, y, groups=groups, **val)
+    ranker.set_params(weights=None, b=MPBoost(n_estimators=2)).fit(X, y, groups=groups, **val)
+
+
 def test_frames_reach_the_members(data):
     pd = pytest.importorskip("pandas")
     X, y, groups = data
@@ -503,7 +526,8 @@ def test_another_metric_chooses(data):
         ({"trees": [1], "linear": [1]}, "one member; got 2.*fit the validation queries"),
         ({}, "one member; got 0"),
         ({"forest": [1]}, r"'forest'; the members are \['trees', 'linear'\]"),
-        ({"linear": []}, "one or more numbers"),
+        ({"linear": []}, "list of one or more numbers"),
+        ({"linear": 0.5}, "list of one or more numbers.*got 0.5"),
         ({"linear": [1, np.nan]}, "one or more numbers, finite or numpy.inf; got nan"),
         ({"linear": [-np.inf]}, "got -inf"),
         ({"linear": "1"}, "got '1'"),
@@ -625,6 +649,19 @@ def test_frozen_members_are_not_fitted_again(data):
         BlendedRanker([("a", FrozenEstimator(MPBoost()))]).fit(X, y, groups=groups)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_frozen_members_are_not_copied(data, n_jobs):
+    X, y, groups = data
+    members = [FrozenEstimator(MPBoost(n_estimators=n).fit(X, y, groups=groups)) for n in (1, 2)]
+    ranker = BlendedRanker([("a", members[0]), ("b", members[1])], n_jobs=n_jobs)
+    assert ranker.fit(X, y, groups=groups).estimators_ == members
+    ranker = BlendedRanker(
+        [("a", RankSVM()), ("b", members[0]), ("c", RankSVM())], n_jobs=n_jobs
+    ).fit(X, y, groups=groups)
+    assert ranker.estimators_[1] is members[0]
+    assert [type(m) for m in ranker.estimators_] == [RankSVM, FrozenEstimator, RankSVM]
+
+
 def test_frozen_members_get_groups(data):
     X, y, groups = data
     fitted = FeatureRank(n_classes=4).fit(X, y, groups=groups)
@@ -677,6 +714,18 @@ def test_a_copy_predicts_the_same(data):
     ranker = with_candidates(random_state=0).fit(X, y, groups=groups)
     again = pickle.loads(pickle.dumps(ranker))
     assert_array_equal(again.predict(X, groups=groups), ranker.predict(X, groups=groups))
+
+
+def test_the_backend_of_the_caller_fits_the_members(data):
+    X, y, groups = data
+    members = [("a", WhereFitted()), ("b", WhereFitted())]
+    alone = BlendedRanker(members).fit(X, y, groups=groups)
+    assert {m.thread_ for m in alone.estimators_} == {threading.get_ident()}
+    with joblib.parallel_config("threading", n_jobs=2):
+        together = BlendedRanker(members).fit(X, y, groups=groups)
+        one = BlendedRanker(members, n_jobs=1).fit(X, y, groups=groups)
+    assert threading.get_ident() not in {m.thread_ for m in together.estimators_}
+    assert {m.thread_ for m in one.estimators_} == {threading.get_ident()}
 
 
 @pytest.mark.parametrize("scoring", [None, get_scorer("ndcg@10")], ids=["default", "scorer"])
@@ -792,5 +841,7 @@ def test_the_blend_by_default(data, monkeypatch):
 def test_a_blend_is_not_exported(data):
     X, y, groups = data
     ranker = BlendedRanker([("a", MPBoost(n_estimators=2))]).fit(X, y, groups=groups)
-    with pytest.raises(TypeError, match=r"Only fitted .* can be exported; got BlendedRanker"):
-        to_dict(ranker)
+    for export in (to_dict, to_ranklib_xml):
+        with pytest.raises(TypeError, match="BlendedRanker cannot be exported: pickle it, or exp"):
+            export(ranker)
+    assert to_dict(ranker.estimators_[0])["class"] == "MPBoost"
