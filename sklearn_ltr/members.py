@@ -7,6 +7,7 @@ Metadata routing is enabled around them, whatever the caller has: so groups come
 
 import numpy as np
 import sklearn
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -108,6 +109,19 @@ def _request(estimator, names, value):
     if asked is not None:
         unset = {name for name, request in asked.requests.items() if request is None}
         estimator.set_fit_request(**dict.fromkeys(unset & {*names}, value))
+
+
+def as_given(fitted, member):
+    """A fitted member with the requests of the member given, and not with those that it needed."""
+    parts = {"": member, **member.get_params(deep=True)}
+    for name, part in {"": fitted, **fitted.get_params(deep=True)}.items():
+        if isinstance(part, Pipeline):
+            part.transform_input = parts[name].transform_input
+        elif hasattr(part, "set_fit_request") and name in parts:
+            vars(part).pop("_metadata_request", None)
+            if "_metadata_request" in vars(parts[name]):
+                part._metadata_request = clone(parts[name])._metadata_request
+    return fitted
 
 
 def warn_of_lost_weights(members, metadata, taken):

@@ -10,7 +10,7 @@ from sklearn.ensemble import VotingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils import Bunch, _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -20,6 +20,7 @@ from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.members import (
     allows_nan,
+    as_given,
     fit_member,
     last_step,
     scores_of,
@@ -109,7 +110,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
     ----------
     estimators_ : list of estimators
         The fitted members, without those dropped.
-    named_estimators_ : Bunch
+    named_estimators_ : dict
         The fitted members by name; "drop" where one was dropped.
     weights_ : ndarray of shape (n_members,)
         Weight of each fitted member. Where one is chosen to stand alone, it has 1 and the others 0.
@@ -396,9 +397,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         kept = dict(fitted)
         vars(self).update(
             estimators_=[member for _, member in fitted],
-            named_estimators_=Bunch(
-                **{name: kept.get(name, "drop") for name, _ in self._all_members()[0]}
-            ),
+            named_estimators_={name: kept.get(name, "drop") for name, _ in self._all_members()[0]},
             weights_=weights,
             means_=means,
             deviations_=deviations,
@@ -446,7 +445,10 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         else:
             fitted = Parallel(n_jobs=n_jobs)(delayed(fit_member)(*fit) for fit in fits)
         fitted = {fit[0]: member for fit, member in zip(fits, fitted, strict=True)}
-        return [(name, fitted.get(name, member)) for name, member in clones]
+        return [
+            (name, as_given(fitted[name], member) if name in fitted else member)
+            for name, member in members
+        ]
 
     def _moments(self, members, X, data):
         """Mean and deviation of each member's scores of the rows of `data`."""

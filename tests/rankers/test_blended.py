@@ -329,12 +329,34 @@ def test_requests_of_the_user_stay(data):
     assert given["groups"] is not None
 
 
-def test_only_what_is_given_is_asked_for(data):
+def test_requests_are_as_they_were(data):
+    """Members fitted and given do not keep those that were needed on the way."""
     X, y, groups = data
-    member = make_pipeline(StandardScaler(), MPBoost(n_estimators=2))
-    ranker = BlendedRanker([("a", member)]).fit(X, y, groups=groups)
-    assert ranker.estimators_[0].transform_input is None
-    assert member.transform_input is None
+    train = groups < 30
+    pipeline = make_pipeline(StandardScaler(), RegressionRanker(n_estimators=2))
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = RegressionRanker(n_estimators=2).set_fit_request(sample_weight="row_weight")
+    ranker = BlendedRanker(
+        [("a", pipeline), ("b", RegressionRanker(n_estimators=2)), ("c", asking)]
+    )
+    with pytest.warns(UserWarning, match="'c' takes no `sample_weight`"):
+        ranker.fit(
+            X[train],
+            y[train],
+            groups=groups[train],
+            sample_weight=1.0 + groups[train] % 2,
+            X_val=X[~train],
+            y_val=y[~train],
+            groups_val=groups[~train],
+        )
+    first, second, third = ranker.estimators_
+    assert len(first[-1].validation_score_) > 0
+    assert first.transform_input is None
+    for fitted, before in ((first[0], pipeline[0]), (first[1], pipeline[1]), (third, asking)):
+        requests = fitted.get_metadata_routing().fit.requests
+        assert requests == before.get_metadata_routing().fit.requests
+    assert "_metadata_request" not in vars(second)
+    assert third.get_metadata_routing().fit.requests["sample_weight"] == "row_weight"
 
 
 def test_validation_rows_behind_a_step_that_needs_groups(data):
