@@ -21,7 +21,7 @@ from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.linear import hidden_layer, weighted_sums
-from sklearn_ltr.losses.base import check_loss
+from sklearn_ltr.losses.base import bind, check_loss
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.validation import (
     LARGEST_SCORE,
@@ -102,7 +102,7 @@ class ScoreFunction:
         """Scores of rows, as `predict` gives them: ndarray of shape (n_samples,)."""
         return scores_of(X, *self.unpack(parameters), self._activation, self._n_threads)
 
-    def loss(self, parameters, X, bound, alpha):
+    def loss(self, parameters, X, bound, alpha, round=0):
         """The mean loss of the queries with a penalty, and its gradient.
 
         Parameters
@@ -113,6 +113,8 @@ class ScoreFunction:
             Of these rows.
         alpha : float
             The penalty is this times half the sum of the squared weights, intercepts left out.
+        round : int, default=0
+            What a loss draws is drawn for this round.
 
         Returns
         -------
@@ -127,7 +129,7 @@ class ScoreFunction:
                 "The scores of training rows overflow. Rescale the features, for example by "
                 "sklearn.preprocessing.StandardScaler, or lower `learning_rate_init`."
             )
-        bound.update(scores)
+        bound.update(scores, round)
         along = bound.gradient[:, None] / data.n_queries
         slopes, intercept_slopes = [], []
         for k in reversed(range(self._n_layers)):
@@ -237,10 +239,10 @@ class ScoreFunctionRanker(BaseRanker):
             stopping.report(self.max_iter)
             return stopping.should_stop()
 
-        def objective(data, X=None):
+        def objective(data, X=None, round=0):
             """The loss of some queries, whose rows are X, as a function of the parameters."""
             X, bound = data.rows() if X is None else X, self._bind(data)
-            return lambda parameters: function.loss(parameters, X, bound, self.alpha)
+            return lambda parameters: function.loss(parameters, X, bound, self.alpha, round)
 
         if self._uses_lbfgs():
             ended = lbfgs(objective(train, train.X), start, self.max_iter, self.tol, after)
@@ -264,7 +266,7 @@ class ScoreFunctionRanker(BaseRanker):
         raise NotImplementedError
 
     def _bind(self, data):
-        return self._loss().bind(data)
+        return bind(self._loss(), data)
 
     def _uses_lbfgs(self):
         return self.solver == "lbfgs" or (self.solver == "auto" and not self._hidden())
@@ -381,7 +383,8 @@ def adam(objective, parameters, data, learning_rate, batch_size, max_iter, rng, 
     Parameters
     ----------
     objective : callable
-        ``objective(data)`` is the loss of some queries, as `lbfgs` takes it.
+        ``objective(data, round=k)`` is the loss of some queries, as `lbfgs` takes it. What it draws
+        is drawn for round k, the number of steps before.
     parameters : ndarray
         To start from.
     data : RankingData
@@ -404,7 +407,7 @@ def adam(objective, parameters, data, learning_rate, batch_size, max_iter, rng, 
         batch_of_query = rng.permutation(np.arange(n_queries) % n_batches)
         for k in range(n_batches):
             batch = data.batch(batch_of_query == k)
-            value, gradient = objective(batch)(parameters)
+            value, gradient = objective(batch, round=steps)(parameters)
             at_start = value if at_start is None else at_start
             total += value * batch.n_queries
             steps += 1

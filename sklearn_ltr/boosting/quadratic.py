@@ -43,7 +43,7 @@ def quadratic_rounds(ranker, train, R):
         if s_k:
             h += eta * s_k * g
             terms.append((eta * s_k, g_k))
-        elif not terms and not ranker._draws():
+        elif not (terms or ranker._draws() or R.draws):
             return
         R.update(h, k + 1)
         train.loss = _checked(R.loss, k)

@@ -98,7 +98,11 @@ class BoundLoss:
         Loss of each query at the scores of the last `update`.
     gradient : ndarray of shape (n_samples,)
         Derivative of the weighted sum of the queries with respect to each score.
+    draws : bool
+        Whether it is another function in each round.
     """
+
+    draws: ClassVar[bool] = False
 
     def __init__(self, loss, data, weight=None):
         self.data = data
@@ -285,6 +289,27 @@ def positive(loss, name, otherwise=""):
 def bind(loss, data):
     """Bind a loss, ours or one's own, to some rows: BoundLoss."""
     return loss.bind(data) if hasattr(loss, "bind") else _ThreeMethods(loss, data)
+
+
+def learnable(loss, data):
+    """Which queries a loss says something of: those where it has a gradient or a curvature.
+
+    Parameters
+    ----------
+    loss : object
+        Ours or one's own.
+    data : RankingData
+
+    Returns
+    -------
+    mask : ndarray of shape (n_queries,), dtype bool
+    """
+    R = bind(loss, data)
+    R.update(np.zeros(data.n_samples))
+    rows = R.gradient != 0
+    if "curvature" in getattr(loss, "abilities", Loss.abilities):
+        rows |= R.curvature != 0
+    return np.logical_or.reduceat(rows, data.offsets[:-1])
 
 
 def ratio(numerator, denominator):

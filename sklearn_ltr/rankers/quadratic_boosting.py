@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The general boosting method for any loss with a gradient and a curvature bound."""
 
-import numpy as np
-
 from sklearn_ltr.boosting.quadratic import quadratic_rounds
 from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.losses import LogisticPairs
-from sklearn_ltr.losses.base import bind, check_loss
+from sklearn_ltr.losses.base import bind, check_loss, learnable
 
 
 class QuadraticBoosting(TreeBoosting):
@@ -91,7 +89,8 @@ class QuadraticBoosting(TreeBoosting):
         Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
         model does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Chooses the held-out queries, and what `max_features`, `subsample` and the estimator draw.
+        Chooses the held-out queries, and what `max_features`, `subsample`, the estimator and the
+        loss draw.
     verbose : int, default=0
         Print a line every so many rounds, 1 being each, and at the end one that says why the fit
         ended. 0 prints nothing.
@@ -108,7 +107,8 @@ class QuadraticBoosting(TreeBoosting):
         Number, from 1, of the round whose model `predict` uses: the one of the best validation
         score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
-        The risk R after each round, with query weights relative to their mean. It never rises.
+        The risk R after each round, with query weights relative to their mean. It never rises,
+        unless the loss draws at random: each round has a risk of its own then.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
         `scoring` after each round, if there are validation queries.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
@@ -131,13 +131,15 @@ class QuadraticBoosting(TreeBoosting):
     --------
     QBRank : The method for preference pairs and labelled rows.
     LambdaMART : The method for ranking metrics.
+    LossRanker : Any loss, for linear functions and nets.
 
     Notes
     -----
     The initial guess is the constant of least risk along the first step of the method; it is 0 for
     losses that see differences of scores only.
 
-    The risk never rises: a step that would raise it is made shorter.
+    The risk never rises: a step that would raise it is made shorter. Of a loss that draws at random
+    this is the risk by the draw of the round.
 
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit, as long as that is true of the loss and of the estimator.
@@ -223,6 +225,4 @@ class QuadraticBoosting(TreeBoosting):
 
     def _learnable(self, data):
         """Queries where the loss has a gradient or a curvature."""
-        R = bind(self._loss(), data)
-        R.update(np.zeros(data.n_samples))
-        return np.logical_or.reduceat((R.gradient != 0) | (R.curvature != 0), data.offsets[:-1])
+        return learnable(self._loss(), data)
