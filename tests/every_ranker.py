@@ -136,8 +136,9 @@ def mixes_labels_and_pairs(R):
 
 
 def always_draws(R):
-    """Rankers that draw in each round, by places in an order of all content, weights too."""
-    return getattr(R(), "_draws", lambda: False)()
+    """Rankers of a loss that draws for each row, by its place in an order of all that is known."""
+    loss = getattr(make(R), "_loss", None)
+    return loss is not None and loss().bound.draws
 
 
 def functions_of_rows(R):

@@ -30,6 +30,7 @@ RANKERS = {
         "QuadraticBoosting",
         "RankBoost",
         "RegressionRanker",
+        "XENDCG",
         "YetiRank",
     )
 }
@@ -99,7 +100,7 @@ def to_dict(ranker):
     Parameters
     ----------
     ranker : FRank, GBRank, LambdaMART, McRank, MPBoost, QBRank, QuadraticBoosting, RankBoost, \
-            RegressionRanker or YetiRank
+            RegressionRanker, XENDCG or YetiRank
         Fitted, and of stumps or trees: with ``estimator=None``.
 
     Returns

@@ -24,7 +24,7 @@ def to_ranklib_xml(ranker, *, feature_ids=None):
     Parameters
     ----------
     ranker : FRank, GBRank, LambdaMART, MPBoost, QBRank, QuadraticBoosting, RankBoost, \
-            RegressionRanker or YetiRank
+            RegressionRanker, XENDCG or YetiRank
         Fitted, and of stumps or trees: with ``estimator=None``.
     feature_ids : array-like of int of shape (n_features,), default=None
         RankLib's number of each feature, positive and all different. None numbers the columns of

@@ -28,12 +28,14 @@ from sklearn_ltr.losses.list_likelihood import ListLikelihood
 from sklearn_ltr.losses.logistic import LogisticPairs
 from sklearn_ltr.losses.squared_error import SquaredError
 from sklearn_ltr.losses.squared_hinge import SquaredHinge
+from sklearn_ltr.losses.xe_ndcg import ListNDCGCrossEntropy
 
 __all__ = [
     "FidelityPairs",
     "ListCosine",
     "ListCrossEntropy",
     "ListLikelihood",
+    "ListNDCGCrossEntropy",
     "LogisticPairs",
     "SquaredError",
     "SquaredHinge",

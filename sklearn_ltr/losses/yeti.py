@@ -35,6 +35,8 @@ class BoundYetiPairs(BoundLoss):
         Derivative of the weighted sum of the values, the weights of the pairs taken as constants.
     """
 
+    draws = True
+
     def _prepare(self, loss):
         data, self._loss = self.data, loss
         longest = int(data.queries.sizes.max())

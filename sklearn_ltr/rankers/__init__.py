@@ -11,6 +11,7 @@ from sklearn_ltr.rankers.lambdamart import LambdaMART
 from sklearn_ltr.rankers.lambdarank import LambdaRank
 from sklearn_ltr.rankers.listmle import ListMLE
 from sklearn_ltr.rankers.listnet import ListNet
+from sklearn_ltr.rankers.loss_ranker import LossRanker
 from sklearn_ltr.rankers.mcrank import McRank
 from sklearn_ltr.rankers.mpboost import MPBoost
 from sklearn_ltr.rankers.qbrank import QBRank
@@ -21,9 +22,11 @@ from sklearn_ltr.rankers.ranknet import RankNet
 from sklearn_ltr.rankers.ranksvm import RankSVM
 from sklearn_ltr.rankers.regression import RegressionRanker
 from sklearn_ltr.rankers.single_feature import SingleFeatureRanker
+from sklearn_ltr.rankers.xendcg import XENDCG
 from sklearn_ltr.rankers.yetirank import YetiRank
 
 __all__ = [
+    "XENDCG",
     "AdaRank",
     "BlendedRanker",
     "FRank",
@@ -33,6 +36,7 @@ __all__ = [
     "LambdaRank",
     "ListMLE",
     "ListNet",
+    "LossRanker",
     "MPBoost",
     "McRank",
     "QBRank",

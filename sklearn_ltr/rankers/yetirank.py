@@ -225,10 +225,6 @@ class YetiRank(TreeBoosting):
     def _loss(self):
         return YetiPairs(self.n_permutations, self.decay, self.all_pairs_weight)
 
-    def _draws(self):
-        """Whatever a round found, the next one draws other pairs."""
-        return True
-
     def _rounds(self, train):
         """In each round, draw pairs at the scores so far, and take a tree's Newton step along them.
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import pair_losses as oracle
-from ranked_rows import make, scales, seeds
+from ranked_rows import make as make_rows
+from ranked_rows import scales, seeds
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 from strategies import examples
@@ -19,6 +20,8 @@ from strategies import examples
 from sklearn_ltr import losses
 from sklearn_ltr.losses.fidelity import STEEPEST
 from sklearn_ltr.losses.listed_fidelity import LARGEST_CURVATURE
+from sklearn_ltr.losses.xe_ndcg import GAMMAS
+from sklearn_ltr.ranking_data import RankingData
 
 # Every public loss is tested with its defaults, and with these.
 SETTINGS = {
@@ -30,9 +33,11 @@ SETTINGS = {
 }
 # What is not said of a loss is tested: a bound for any step, and indifference to a shift of the
 # scores of a query and to queries without an order.
-LOCAL = {"ListCrossEntropy", "ListLikelihood"}
+LOCAL = {"ListCrossEntropy", "ListLikelihood", "ListNDCGCrossEntropy"}
 POINTWISE = {"SquaredError"}
 SHIFTED = [{"center": False}]  # settings with which a shift matters
+DRAWN = {name for name in losses.__all__ if getattr(losses, name).bound.draws}
+OF_GAINS = {"ListNDCGCrossEntropy"}  # which take no negative grades
 WRONG = {
     "SquaredHinge": ("margin", [0, -1.0, np.nan, np.inf, "grades", None]),
     "LogisticPairs": ("sigmoid", [0, -1.0, np.nan, np.inf, "1", None]),
@@ -47,10 +52,23 @@ LOSSES = [
 ]
 GLOBAL = [loss for loss in LOSSES if type(loss).__name__ not in LOCAL]
 OF_ORDER = [loss for loss in LOSSES if type(loss).__name__ not in POINTWISE]
+UNDRAWN = [loss for loss in LOSSES if type(loss).__name__ not in DRAWN]
 OF_DIFFERENCES = [loss for loss in OF_ORDER if loss.get_params() not in SHIFTED]
 METHODS = "value", "gradient", "curvature"
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 each_of_order = pytest.mark.parametrize("loss", OF_ORDER, ids=repr)
+
+
+def make(seed, scale=1.0, *, loss=None):
+    """Graded rows, scores and offsets that a loss, or one of a name, takes."""
+    y, h, offsets = make_rows(seed, scale)
+    name = loss if isinstance(loss, str) else type(loss).__name__
+    return (np.abs(y) if name in OF_GAINS else y), h, offsets
+
+
+def gammas(y, offsets):
+    """What is drawn for arrays."""
+    return np.random.default_rng(RankingData.of(y, offsets).seed(0, GAMMAS)).random(len(y))
 
 
 def differences(f, h, step=1e-5):
@@ -71,10 +89,11 @@ def all_of(loss, y, h, offsets):
 @examples(25)
 @given(seed=seeds, scale=scales)
 def test_value_equals_brute_force(loss, seed, scale):
-    y, h, offsets = make(seed, scale)
+    y, h, offsets = make(seed, scale, loss=loss)
     of_query = oracle.VALUES[type(loss).__name__]
+    rows = [y, h, gammas(y, offsets)] if type(loss).__name__ in DRAWN else [y, h]
     queries = [slice(*ends) for ends in pairwise(offsets)]
-    expected = [of_query(y[q], h[q], **loss.get_params()) for q in queries]
+    expected = [of_query(*(of_row[q] for of_row in rows), **loss.get_params()) for q in queries]
     assert_allclose(loss.value(y, h, offsets), expected, rtol=1e-12, atol=1e-13)
 
 
@@ -82,7 +101,7 @@ def test_value_equals_brute_force(loss, seed, scale):
 @examples(25)
 @given(seed=seeds, scale=scales)
 def test_gradient_equals_differences_of_the_value(loss, seed, scale):
-    y, h, offsets = make(seed, scale)
+    y, h, offsets = make(seed, scale, loss=loss)
     expected = differences(total(loss, y, offsets), h)
     gradient = loss.gradient(y, h, offsets)
     assert_allclose(gradient, expected, rtol=1e-6, atol=1e-4 + 1e-9 * total(loss, y, offsets)(h))
@@ -92,7 +111,7 @@ def test_gradient_equals_differences_of_the_value(loss, seed, scale):
 @examples(25)
 @given(seed=seeds, scale=scales)
 def test_curvature_bounds_the_hessian(loss, seed, scale):
-    y, h, offsets = make(seed, scale)
+    y, h, offsets = make(seed, scale, loss=loss)
     hessian = differences(lambda at: loss.gradient(y, at, offsets), h)
     W = loss.curvature(y, h, offsets)
     assert (W >= 0).all()
@@ -103,7 +122,7 @@ def test_curvature_bounds_the_hessian(loss, seed, scale):
 @examples(50)
 @given(seed=seeds, scale=scales, length=st.sampled_from([0.1, 1.0, 5.0, 40.0]))
 def test_curvature_bounds_any_step(loss, seed, scale, length):
-    y, h, offsets = make(seed, scale)
+    y, h, offsets = make(seed, scale, loss=loss)
     value, G, W = all_of(loss, y, h, offsets)
     steps = length * np.random.default_rng(seed).normal(size=(10, len(h)))
     # The step to where the bound is least, and steps of single rows and of two, are the tightest.
@@ -134,7 +153,7 @@ def test_bound_of_the_list_likelihood_is_not_for_long_steps():
 @examples(25)
 @given(seed=seeds, scale=st.sampled_from([0.0, 3.0, 1000.0]))
 def test_steps_of_losses_with_a_local_bound_are_at_most_1(name, seed, scale):
-    _, G, W = all_of(getattr(losses, name)(), *make(seed, scale))
+    _, G, W = all_of(getattr(losses, name)(), *make(seed, scale, loss=name))
     assert (np.abs(G) <= W * (1 + 1e-12)).all()
 
 
@@ -142,8 +161,10 @@ def test_steps_of_losses_with_a_local_bound_are_at_most_1(name, seed, scale):
 @examples(15)
 @given(seed=seeds)
 def test_rows_of_other_queries_do_not_matter(loss, seed):
-    y, h, offsets = make(seed, 2.0)
+    y, h, offsets = make(seed, 2.0, loss=loss)
     value, *of_rows = all_of(loss, y, h, offsets)
+    if type(loss).__name__ in DRAWN:  # for as many rows as there are: the first query's stay
+        offsets = offsets[:2]
     for q, (start, stop) in enumerate(pairwise(offsets)):
         own = all_of(loss, y[start:stop], h[start:stop], np.array([0, stop - start]))
         assert own[0] == pytest.approx(value[q : q + 1], rel=1e-13)
@@ -151,11 +172,11 @@ def test_rows_of_other_queries_do_not_matter(loss, seed):
             assert_allclose(alone, beside[start:stop], rtol=1e-13)
 
 
-@each_loss
+@pytest.mark.parametrize("loss", UNDRAWN, ids=repr)
 @examples(15)
 @given(seed=seeds)
 def test_permuting_rows_permutes_results(loss, seed):
-    y, h, offsets = make(seed, 2.0)
+    y, h, offsets = make(seed, 2.0, loss=loss)
     rng = np.random.default_rng(seed)
     ends = pairwise(offsets)
     order = np.concatenate([start + rng.permutation(stop - start) for start, stop in ends])
@@ -170,7 +191,7 @@ def test_permuting_rows_permutes_results(loss, seed):
 @examples(15)
 @given(seed=seeds)
 def test_a_shift_of_a_query_changes_nothing(loss, seed):
-    y, h, offsets = make(seed, 2.0)
+    y, h, offsets = make(seed, 2.0, loss=loss)
     h = np.round(8 * h) / 8  # so that the shift is exact
     shift = 512.0 * np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     before, after = all_of(loss, y, h, offsets), all_of(loss, y, h + shift, offsets)
@@ -204,7 +225,7 @@ def test_parameters_can_be_searched(loss):
     copy = clone(loss)
     assert copy is not loss
     assert copy.get_params() == loss.get_params()
-    y, h, offsets = make(0)
+    y, h, offsets = make(0, loss=loss)
     for own, of_copy in zip(all_of(loss, y, h, offsets), all_of(copy, y, h, offsets), strict=True):
         assert_array_equal(own, of_copy)
 
@@ -274,11 +295,11 @@ def test_list_likelihood_of_two_rows(y, scores, value):
     assert of_both[0] == loss.value(y, scores, np.array([0, 2]))[0]
 
 
-@pytest.mark.parametrize("name", ["ListCosine", "ListCrossEntropy", "ListLikelihood"])
+@pytest.mark.parametrize("name", [name for name in losses.__all__ if name.startswith("List")])
 @examples(50)
 @given(seed=seeds, scale=st.sampled_from([0.0, 0.5, 3.0]))
 def test_gradients_of_lists_in_more_digits(name, seed, scale):
-    y, h, offsets = make(seed, scale)
+    y, h, offsets = make(seed, scale, loss=name)
     loss = getattr(losses, name)()
     expected = differences(total(loss, y, offsets), h)
     assert_allclose(loss.gradient(y, h, offsets), expected, rtol=1e-7, atol=1e-8)

@@ -60,6 +60,9 @@ def test_risk_is_the_mean_loss_and_never_rises(loss, data):
     weight = np.random.default_rng(0).choice([0.3, 1.0, 4.0], 40)[groups]
     ranker = make(40, loss=loss).fit(X, y, groups, query_weight=weight)
     assert ranker.n_iter_ > 20
+    if loss.bound.draws:  # each round has a risk of its own
+        assert ranker.train_loss_[-1] < ranker.train_loss_[0]
+        return
     assert (np.diff(ranker.train_loss_) <= 0).all()
     offsets = np.flatnonzero(np.diff(groups, prepend=-1, append=-1))
     of_query = weight[offsets[:-1]]
