@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Discounted cumulative gain of each query.
 
-Serves `losses/lambdas.py`, `metrics/dcg.py` and `metrics/precision.py`.
+Serves `losses/approx_ndcg.py`, `losses/lambdas.py`, `metrics/dcg.py` and `metrics/precision.py`.
 
 Queries are rows ``offsets[q]:offsets[q + 1]`` of arrays in grouped order. A thread ranks one at a
 time in its own part of ``work``, which has room for twice the rows of the longest query.

@@ -21,6 +21,7 @@ such as one without pairs, gives zeros. Parameters of a loss that derives from
 `sklearn.base.BaseEstimator` can be searched: ``loss__margin``.
 """
 
+from sklearn_ltr.losses.approx_ndcg import ApproxNDCG
 from sklearn_ltr.losses.fidelity import FidelityPairs
 from sklearn_ltr.losses.list_cosine import ListCosine
 from sklearn_ltr.losses.list_cross_entropy import ListCrossEntropy
@@ -31,6 +32,7 @@ from sklearn_ltr.losses.squared_hinge import SquaredHinge
 from sklearn_ltr.losses.xe_ndcg import ListNDCGCrossEntropy
 
 __all__ = [
+    "ApproxNDCG",
     "FidelityPairs",
     "ListCosine",
     "ListCrossEntropy",

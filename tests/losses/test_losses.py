@@ -17,10 +17,12 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 from strategies import examples
 
-from sklearn_ltr import losses
+from sklearn_ltr import QuadraticBoosting, interrupts, losses
+from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.losses.fidelity import STEEPEST
 from sklearn_ltr.losses.listed_fidelity import LARGEST_CURVATURE
 from sklearn_ltr.losses.xe_ndcg import GAMMAS
+from sklearn_ltr.metrics import ndcg_score
 from sklearn_ltr.ranking_data import RankingData
 
 # Every public loss is tested with its defaults, and with these.
@@ -30,20 +32,22 @@ SETTINGS = {
     "FidelityPairs": [{"target_probability": 0.8}, {"target_probability": 0.5}],
     "ListCosine": [{"center": False}],
     "ListCrossEntropy": [{"temperature": 0.3}],
+    "ApproxNDCG": [{"temperature": 0.3}],
 }
 # What is not said of a loss is tested: a bound for any step, and indifference to a shift of the
 # scores of a query and to queries without an order.
-LOCAL = {"ListCrossEntropy", "ListLikelihood", "ListNDCGCrossEntropy"}
+LOCAL = {"ApproxNDCG", "ListCrossEntropy", "ListLikelihood", "ListNDCGCrossEntropy"}
 POINTWISE = {"SquaredError"}
 SHIFTED = [{"center": False}]  # settings with which a shift matters
 DRAWN = {name for name in losses.__all__ if getattr(losses, name).bound.draws}
-OF_GAINS = {"ListNDCGCrossEntropy"}  # which take no negative grades
+OF_GAINS = {"ApproxNDCG", "ListNDCGCrossEntropy"}  # which take no negative grades
 WRONG = {
     "SquaredHinge": ("margin", [0, -1.0, np.nan, np.inf, "grades", None]),
     "LogisticPairs": ("sigmoid", [0, -1.0, np.nan, np.inf, "1", None]),
     "FidelityPairs": ("target_probability", [0.4, 1.1, np.nan, "1", None]),
     "ListCosine": ("center", ["grades", None, 2, np.nan]),
     "ListCrossEntropy": ("temperature", [0, -1.0, np.nan, np.inf, "1", None]),
+    "ApproxNDCG": ("temperature", [0, -1.0, np.nan, np.inf, "1", None]),
 }
 LOSSES = [
     getattr(losses, name)(**params)
@@ -383,3 +387,32 @@ def test_steepest_is_the_largest_second_derivative_of_the_fidelity():
     # What bounds a fall of the loss is the other side, which is less.
     assert LARGEST_CURVATURE >= -second(np.linspace(-60, 60, 100_001)).min()
     assert LARGEST_CURVATURE < STEEPEST
+
+
+def test_approximate_ndcg_of_far_scores_is_ndcg():
+    rng = np.random.default_rng(0)
+    y, h = rng.integers(0, 4, 30).astype(float), rng.permutation(30).astype(float)
+    loss = losses.ApproxNDCG(temperature=1e-3)
+    assert_allclose(loss.value(y, h, np.array([0, 30])), [1 - ndcg_score(y, h)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("temperature", [0.1, 8.0])
+def test_temperature_of_the_approximate_ndcg_is_the_scale_of_trees(temperature):
+    """The length of a step and the scores that it is taken from are in proportion to it."""
+    X, y, groups = make_ranking(n_queries=20, random_state=0)
+    fits = [
+        QuadraticBoosting(10, loss=losses.ApproxNDCG(T)).fit(X, y, groups=groups)
+        for T in (1.0, temperature)
+    ]
+    scores = [fit.predict(X) for fit in fits]
+    assert_allclose(scores[1], temperature * scores[0], rtol=1e-6, atol=1e-9)
+    assert_allclose(fits[1].train_loss_, fits[0].train_loss_, rtol=1e-9)
+
+
+def test_approximate_ndcg_of_a_long_query_in_parts(monkeypatch):
+    """A kernel is called for a part of the rows at a time, so that interrupts are heard."""
+    y, h, offsets = make(0, loss="ApproxNDCG")
+    whole = all_of(losses.ApproxNDCG(), y, h, offsets)
+    monkeypatch.setattr(interrupts, "NUMBERS_AT_A_TIME", 30)
+    for one, other in zip(all_of(losses.ApproxNDCG(), y, h, offsets), whole, strict=True):
+        assert_array_equal(one, other)

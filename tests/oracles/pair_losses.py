@@ -122,6 +122,19 @@ def list_ndcg_cross_entropy(y, h, gamma):
     return -sum(phi[i] / sum(phi) * (h[i] - log_sum) for i in range(len(y)))
 
 
+def approx_ndcg(y, h, temperature=1.0):
+    """As Qin, Liu and Li have it, with their alpha the inverse of the temperature."""
+    if len(set(y)) == 1:
+        return 0.0
+    n, dcg = len(y), 0.0
+    for i in range(n):
+        others = [(h[i] - h[k]) / temperature for k in range(n) if k != i]
+        rank = 1 + sum(np.exp(-np.logaddexp(0.0, d)) for d in others)
+        dcg += (2 ** y[i] - 1) / np.log2(1 + rank)
+    best = sorted(y, reverse=True)
+    return 1 - dcg / sum((2 ** best[p] - 1) / np.log2(2 + p) for p in range(n))
+
+
 def list_likelihood(y, h):
     """Rows above the lowest grade, each chosen from all rows of its grade or below."""
     total = 0.0
@@ -148,6 +161,7 @@ def _differing(y):
 
 
 VALUES = {
+    "ApproxNDCG": approx_ndcg,
     "FidelityPairs": fidelity_pairs,
     "ListCosine": list_cosine,
     "ListCrossEntropy": list_cross_entropy,
