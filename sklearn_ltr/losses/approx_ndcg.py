@@ -11,6 +11,10 @@ from sklearn_ltr.losses.base import BoundLoss, Loss, positive
 from sklearn_ltr.metrics.dcg import discounts_of, relative_gains
 from sklearn_ltr.ranking import run_kernel
 
+# A line search moves no score by more than so many temperatures: the slopes of pairs that are as
+# far apart have all but vanished, and with them the way back.
+LONGEST_STEP = 10
+
 
 class _BoundApproxNDCG(BoundLoss):
     def _prepare(self, loss):
@@ -43,6 +47,9 @@ class _BoundApproxNDCG(BoundLoss):
 
     def _value(self, scores):
         return self._from_ranks(self._ranks(scores / self._temperature))
+
+    def _longest_step(self, g):
+        return LONGEST_STEP * self._temperature / self.data.largest(np.abs(g))
 
     def _ranks(self, z):
         ranks = np.empty(len(z))
@@ -90,6 +97,10 @@ class ApproxNDCG(Loss):
     :math:`s_{ik} / T^2` along a pair, and of the two of a pair only one is positive. It does not
     bound long steps, as :math:`c_i` rises with the score. The step :math:`-G_i / W_i` is at most
     T / 2.
+
+    A line search goes on to where no score has moved by more than 10 T. The lowest value along the
+    first steps is often much further, where all pairs are so far apart that their slopes vanish,
+    and nothing is learnt any more.
 
     References
     ----------

@@ -184,14 +184,15 @@ class BoundLoss:
         slope, bend = total(self.gradient * g), total(self.curvature * g * g)
         if slope >= 0 or bend <= 0:
             return 0.0
-        nearest = furthest = -slope / bend
-        while furthest < FURTHEST_STEP * nearest and (
+        longest = self._longest_step(g)
+        nearest = furthest = min(-slope / bend, longest)
+        while furthest < min(FURTHEST_STEP * nearest, longest) and (
             self.loss_at(h + 2 * furthest * g) < self.loss_at(h + furthest * g)
         ):
             furthest *= 2
         found = minimize_scalar(
             lambda s: self.loss_at(h + s * g),
-            bounds=(0, 2 * furthest),
+            bounds=(0, min(2 * furthest, longest)),
             method="bounded",
             options={"xatol": STEP_TOLERANCE * nearest},
         )
@@ -207,6 +208,10 @@ class BoundLoss:
 
     def _value(self, scores):
         return self._evaluate(scores, 0)[0]
+
+    def _longest_step(self, g):
+        """How far a line search may go along `g`."""
+        return np.inf
 
 
 class _ThreeMethods(BoundLoss):

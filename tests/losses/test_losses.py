@@ -409,6 +409,15 @@ def test_temperature_of_the_approximate_ndcg_is_the_scale_of_trees(temperature):
     assert_allclose(fits[1].train_loss_, fits[0].train_loss_, rtol=1e-9)
 
 
+def test_line_search_of_the_approximate_ndcg_keeps_pairs_within_reach():
+    X, y, groups = make_ranking(n_queries=20, random_state=0)
+    ranker = QuadraticBoosting(30, 0.2, loss=losses.ApproxNDCG(2.0)).fit(X, y, groups=groups)
+    moves = np.diff(list(ranker.staged_predict(X)), axis=0, prepend=0)
+    farthest = np.abs(moves).max(axis=1)
+    assert farthest.max() == pytest.approx(0.2 * 10 * 2.0, rel=0.01)
+    assert (np.diff(ranker.train_loss_) <= 0).all()
+
+
 def test_approximate_ndcg_of_a_long_query_in_parts(monkeypatch):
     """A kernel is called for a part of the rows at a time, so that interrupts are heard."""
     y, h, offsets = make(0, loss="ApproxNDCG")
