@@ -16,7 +16,7 @@ from sklearn_ltr import AdaRank, LambdaRank, RankSVM, RegressionRanker
 from sklearn_ltr.base import BaseRanker, LinearRanker
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
-# What a variant sets, where the ranker has the parameter.
+# What a variant sets, where the ranker has the parameter; it is one of those that have the first.
 VARIANTS = {
     "default": {},
     "early_stopping": {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 3},
@@ -37,7 +37,7 @@ VARIANTS = {
     "adam": {"solver": "adam"},
     "uncentred": {"center": False},
     "train": {"standardize": "train"},
-    "chosen": {"weights": {"stumps": [0, 0.5, 2]}},
+    "chosen": {"standardize": "query", "weights": {"stumps": [0, 0.5, 2]}},
 }
 PLURALS = {"loss": "LOSSES", "criterion": "CRITERIA"}
 
@@ -88,7 +88,7 @@ def variants(marks=()):
     """Every ranker with its default parameters, and others with `marks`."""
     for R in RANKERS:
         names = {name: {} for name in ("default",)}
-        names |= {name: p for name, p in VARIANTS.items() if any(has(R, key) for key in p)}
+        names |= {name: p for name, p in VARIANTS.items() if has(R, next(iter(p)))}
         # Other algorithms behind one parameter, as the ranker's module lists them: STEPS, LOSSES...
         for name in ("step", "loss", "method", "target", "gain", "update", "init", "criterion"):
             values = getattr(sys.modules[R.__module__], PLURALS.get(name, f"{name.upper()}S"), ())

@@ -1,8 +1,8 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Losses of scores: those for `QuadraticBoosting`, and what the other rankers minimise.
+"""Losses of scores: those for any ranker of losses, and what the other rankers minimise.
 
-A loss for `QuadraticBoosting` is an object with three methods on flat arrays,
+A loss for `QuadraticBoosting` or `LossRanker` is an object with three methods on flat arrays,
 
 - ``value(y, scores, offsets)``, the loss of each query, an array of shape (n_queries,);
 - ``gradient(y, scores, offsets)``, the derivatives of their sum with respect to the scores, an

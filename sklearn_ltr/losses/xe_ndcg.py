@@ -65,8 +65,8 @@ class ListNDCGCrossEntropy(Loss):
         \phi_i = \frac{2^{y_i} - \gamma_i}{\sum_k (2^{y_k} - \gamma_k)}
 
     for each query, with grades y that are not negative, and :math:`\gamma_i` drawn from (0, 1)
-    [1]_. It is convex, and its sum over the queries bounds how far NDCG is from 1. A query whose
-    grades are all equal has no order to learn, and counts as 0.
+    [1]_. It is convex, and its mean over the queries bounds a logarithm of the mean NDCG. A query
+    whose grades are all equal has no order to learn, and counts as 0.
 
     Notes
     -----
