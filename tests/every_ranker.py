@@ -88,7 +88,7 @@ def variants(marks=()):
     """Every ranker with its default parameters, and others with `marks`."""
     for R in RANKERS:
         names = {name: {} for name in ("default",)}
-        names |= {name: p for name, p in VARIANTS.items() if has(R, next(iter(p)))}
+        names |= {name: p for name, p in VARIANTS.items() if p and has(R, next(iter(p)))}
         # Other algorithms behind one parameter, as the ranker's module lists them: STEPS, LOSSES...
         for name in ("step", "loss", "method", "target", "gain", "update", "init", "criterion"):
             values = getattr(sys.modules[R.__module__], PLURALS.get(name, f"{name.upper()}S"), ())
