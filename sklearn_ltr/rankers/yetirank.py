@@ -158,7 +158,7 @@ class YetiRank(TreeBoosting):
     >>> from sklearn_ltr.datasets import make_ranking
     >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
     >>> ranker = YetiRank(n_estimators=50, random_state=0).fit(X, y, groups=groups)
-    >>> ranker.score(X, y, groups=groups) > 0.9
+    >>> ranker.score(X, y, groups=groups) > 0.8
     True
     """
 
