@@ -5,9 +5,11 @@
 from numbers import Real
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import VotingRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import _safe_indexing, get_tags
@@ -32,6 +34,7 @@ from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
 from sklearn_ltr.queries import QueryGroups, split_queries
 from sklearn_ltr.rankers.lambdamart import LambdaMART
 from sklearn_ltr.rankers.lambdarank import LambdaRank
+from sklearn_ltr.rankers.yetirank import YetiRank
 from sklearn_ltr.scored_rows import check_groups_arrived
 from sklearn_ltr.validation import (
     check_choice,
@@ -52,19 +55,34 @@ NOTHING_FOUND = (
 )
 
 
+# Of the linear member of the blend by default.
+CANDIDATES = [0, 1 / 3, 1, 3, np.inf]
+
+
 def _signed_log(X):
-    """Long tails of features, on either side, drawn in."""
+    """Long tails of features, on either side, drawn in; of what a sparse matrix stores."""
+    if sparse.issparse(X):
+        X = X.copy()
+        X.data = _signed_log(X.data)
+        return X
     return np.sign(X) * np.log1p(np.abs(X))
 
 
-def _default_estimators():
-    """The recommended blend, and the weights of its members."""
+def _default_estimators(random_state):
+    """The recommended blend, and the candidates for the weight of one of its members."""
     linear = make_pipeline(
-        FunctionTransformer(_signed_log),
-        StandardScaler(),
-        LambdaRank(),
+        SimpleImputer(keep_empty_features=True),
+        FunctionTransformer(_signed_log, accept_sparse=True),
+        StandardScaler(with_mean=False),  # a constant changes no ranking, and sparse stays sparse
+        LambdaRank(random_state=random_state),
     )
-    return [("trees", LambdaMART()), ("linear", linear)], [1.0, 0.5]
+    members = [
+        ("neighbours", YetiRank(random_state=random_state)),
+        ("pairs", YetiRank(all_pairs_weight=1.0, random_state=random_state)),
+        ("swaps", LambdaMART(grow_policy="symmetric", random_state=random_state)),
+        ("linear", linear),
+    ]
+    return members, {"linear": CANDIDATES}
 
 
 class BlendedRanker(BaseRanker, _BaseComposition):
@@ -83,10 +101,12 @@ class BlendedRanker(BaseRanker, _BaseComposition):
     estimators : list of (str, estimator) tuples or None, default=None
         The members by name: rankers, pipelines that end in one, or any regressors. Clones of them
         are fitted; one in a `sklearn.frozen.FrozenEstimator` is taken as it is. "drop" in the place
-        of a member leaves it out. None is a blend of `LambdaMART`, "trees", and, with half its
-        weight, of a pipeline that ends in a linear `LambdaRank`, "linear".
+        of a member leaves it out. None is the recommended blend: `YetiRank`, "neighbours", the same
+        with all pairs besides, "pairs", `LambdaMART` on symmetric trees, "swaps", and a pipeline
+        that ends in a linear `LambdaRank`, "linear".
     weights : array-like of shape (n_members,), dict or None, default=None
-        The weights :math:`w_m`, finite and not all 0; None is 1 for each member. A dict of one
+        The weights :math:`w_m`, finite and not all 0; None is 1 for each member, or, if
+        `estimators` is None too, candidates for the linear one. A dict of one
         entry, ``{name: candidates}``, has numbers to try as the weight of that member, the others
         having 1, such as ``{"linear": [0, 1/3, 1, 3, np.inf]}``: the first of the best by `scoring`
         on validation queries is taken. `numpy.inf` is this member alone.
@@ -104,7 +124,8 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         context, -1 is all processors. Threads of a member are set by its own `n_jobs`. The model
         does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Chooses the held-out queries. Members have their own.
+        Chooses the held-out queries. Members have their own, but those of the recommended blend,
+        which have this.
 
     Attributes
     ----------
@@ -228,24 +249,30 @@ class BlendedRanker(BaseRanker, _BaseComposition):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         try:
-            members = [member for _, member in self._all_members()[0] if not _is_dropped(member)]
+            members = [member for _, member in self._all_members() if not _is_dropped(member)]
             tags.input_tags.allow_nan = all(allows_nan(member) for member in members)
             tags.input_tags.sparse = all(get_tags(m).input_tags.sparse for m in members)
             positive = any(get_tags(last_step(m)).target_tags.positive_only for m in members)
         except (AttributeError, TypeError, ValueError):  # `estimators` is wrong, as `fit` says
             tags.input_tags.allow_nan = tags.input_tags.sparse = positive = False
-        chooses = isinstance(self.weights, dict) and refuses_negative_grades(self.scoring)
+        chooses = isinstance(self._weights(), dict) and refuses_negative_grades(self.scoring)
         tags.target_tags.positive_only = positive or chooses
         return tags
 
     def _sk_visual_block_(self):
-        return VotingRegressor(self._all_members()[0])._sk_visual_block_()
+        return VotingRegressor(self._all_members())._sk_visual_block_()
 
     def _all_members(self):
-        """The members as (name, estimator), dropped ones too, and their weights by default."""
+        """The members as (name, estimator), dropped ones too."""
         if self.estimators is None:
-            return _default_estimators()
-        return self.estimators, [1.0] * len(self.estimators)
+            return _default_estimators(self.random_state)[0]
+        return self.estimators
+
+    def _weights(self):
+        """`weights`, those of the recommended blend if nothing is said."""
+        if self.estimators is None and self.weights is None:
+            return _default_estimators(self.random_state)[1]
+        return self.weights
 
     def _check_params(self):
         """Check all parameters.
@@ -265,9 +292,9 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         kept = np.array([not _is_dropped(member) for _, member in members])
         names = [name for (name, _), keep in zip(members, kept, strict=True) if keep]
         members = [(name, member) for name, member in members if not _is_dropped(member)]
-        weights, chosen = np.asarray(self._all_members()[1]), None
-        if isinstance(self.weights, dict):
-            weights, chosen = np.ones(len(kept)), _check_candidates(self.weights, names)
+        weights, chosen = np.ones(len(kept)), None
+        if isinstance(self._weights(), dict):
+            chosen = _check_candidates(self._weights(), names)
         elif self.weights is not None:
             weights = check_column(self.weights, "weights")
             if len(weights) != len(kept):
@@ -292,7 +319,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
                 "`estimators` must be a list of one or more tuples (name, estimator), or None; got "
                 f"{members!r}."
             )
-        members, _ = self._all_members()
+        members = self._all_members()
         self._validate_names([name for name, _ in members])
         for name, member in members:
             unfit = isinstance(member, type) or not (
@@ -397,7 +424,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         kept = dict(fitted)
         vars(self).update(
             estimators_=[member for _, member in fitted],
-            named_estimators_={name: kept.get(name, "drop") for name, _ in self._all_members()[0]},
+            named_estimators_={name: kept.get(name, "drop") for name, _ in self._all_members()},
             weights_=weights,
             means_=means,
             deviations_=deviations,
@@ -407,7 +434,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
 
     def _learnable(self, data):
         """Every query, if a member learns from single rows or not at all; else those of pairs."""
-        members = [member for _, member in self._all_members()[0] if not _is_dropped(member)]
+        members = [member for _, member in self._all_members() if not _is_dropped(member)]
         if any(takes_rows(member) for member in members):
             return np.ones(data.n_queries, dtype=bool)
         return data.with_pairs

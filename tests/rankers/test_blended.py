@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.blend import blend_by_training_rows, blend_within_queries, moments
+from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import StackingRegressor
@@ -842,22 +843,57 @@ def test_stacking_refuses_groups(data):
         stack.fit(X, y, groups=groups)
 
 
+def quick_default(random_state):
+    """The recommended blend with few rounds."""
+    members, weights = DEFAULT(random_state)
+    for _, member in members[:-1]:
+        member.set_params(n_estimators=5, min_samples_leaf=2)
+    return members, weights
+
+
+DEFAULT = blended._default_estimators
+NAMES = ["neighbours", "pairs", "swaps", "linear"]
+
+
 def test_the_blend_by_default(data, monkeypatch):
     X, y, groups = data
-    members, weights = blended._default_estimators()
-    assert [name for name, _ in members] == ["trees", "linear"]
-    for member in (members[0][1], members[1][1][-1]):
-        member.set_params(**{"n_estimators": 5} if "n_estimators" in member.get_params() else {})
-    ranker = BlendedRanker(members, weights=weights).fit(X, y, groups=groups)
-    monkeypatch.setattr(blended, "_default_estimators", lambda: (members, weights))
-    default = BlendedRanker().fit(X, y, groups=groups)
-    assert default.weights_.tolist() == weights == [1.0, 0.5]
-    assert list(default.named_estimators_) == ["trees", "linear"]
+    members, weights = quick_default(0)
+    assert [name for name, _ in members] == NAMES
+    ranker = BlendedRanker(members, weights=weights, random_state=0).fit(X, y, groups=groups)
+    monkeypatch.setattr(blended, "_default_estimators", quick_default)
+    default = BlendedRanker(random_state=0).fit(X, y, groups=groups)
+    assert list(default.named_estimators_) == NAMES
+    assert len(default.candidate_scores_) == len(weights["linear"])
     assert "estimators" in default.get_params()
     assert default.score(X, y, groups=groups) > 0.5
     assert_array_equal(ranker.weights_, default.weights_)
-    for name in ("trees", "linear"):
+    assert_array_equal(ranker.predict(X, groups=groups), default.predict(X, groups=groups))
+    equal = BlendedRanker(weights=[1, 1, 1, 1], random_state=0).fit(X, y, groups=groups)
+    assert equal.weights_.tolist() == [1, 1, 1, 1]
+    assert len(equal.candidate_scores_) == 0
+    for name in NAMES:
         assert name in default._repr_html_()
+
+
+@pytest.mark.parametrize("kind", ["missing", "sparse"])
+def test_the_blend_by_default_takes_what_trees_take(data, monkeypatch, kind):
+    X, y, groups = data
+    monkeypatch.setattr(blended, "_default_estimators", quick_default)
+    tags = BlendedRanker().__sklearn_tags__()
+    assert tags.input_tags.allow_nan
+    assert tags.input_tags.sparse
+    if kind == "missing":
+        X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+        ranker = BlendedRanker(random_state=0).fit(X, y, groups=groups)
+        assert np.isfinite(ranker.predict(X, groups=groups)).all()
+        return
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    dense = BlendedRanker(random_state=0).fit(X, y, groups=groups)
+    ranker = BlendedRanker(random_state=0).fit(sparse.csr_array(X), y, groups=groups)
+    assert_array_equal(ranker.weights_, dense.weights_)
+    scores = ranker.predict(sparse.csr_array(X), groups=groups)
+    # Last digits of a linear function may decide which of two rows it puts first.
+    assert_allclose(scores, dense.predict(X, groups=groups), rtol=0, atol=0.1)
 
 
 def test_a_blend_is_not_exported(data):
