@@ -32,7 +32,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import Bunch
 
 from sklearn_ltr import (
+    XENDCG,
     AdaRank,
+    BlendedRanker,
     FeatureRank,
     FRank,
     GBRank,
@@ -49,7 +51,9 @@ from sklearn_ltr import (
     RankSVM,
     RegressionRanker,
     SingleFeatureRanker,
+    YetiRank,
 )
+from sklearn_ltr.rankers.blended import _default_estimators
 
 GRID_SIZE = 6
 OURS = "sklearn_ltr"
@@ -70,6 +74,7 @@ class Contender(NamedTuple):
     family: str
     fit: object
     grid: dict = {}
+    nested: bool = True  # whether a fit of few rounds is the first part of one of more
 
     def settings(self):
         """All settings of the grid, as dicts; one, empty, where there is nothing to choose."""
@@ -127,6 +132,33 @@ def linear(ranker, train, setting, rounds, validation=None):
         fit_ranker(ranker, train)
     curve = [criterion(p, ranker.predict(p.X)) for p in judge]
     return Fitted(curve, lambda part, rounds=None: ranker.predict(scaler.transform(part.X)))
+
+
+def blended(train, setting, rounds, validation=None):
+    """The recommended blend, all of whose trees have the setting.
+
+    With a validation part each member of trees stops at its own best round, the linear member at
+    its own best pass, and the weight of the linear member is chosen; without, all rounds are made.
+    """
+    members, weights = _default_estimators(random_state=0)
+    judged = {"early_stopping": True, "scoring": NDCG, "tol": 0}
+    for _, member in members[:-1]:
+        member.set_params(n_estimators=rounds, **setting)
+        if validation is not None:
+            member.set_params(n_iter_no_change=rounds, **judged)
+    if validation is not None:
+        members[-1][1][-1].set_params(n_iter_no_change=20, **judged)
+    else:
+        weights = [1.0, 1.0, 1.0, 0.5]
+    ranker = BlendedRanker(members, weights=weights, scoring=NDCG, random_state=0)
+    fit_ranker(ranker, train, validation)
+
+    def scores(part, rounds=None):
+        return ranker.predict(part.X, groups=part.groups)
+
+    return Fitted(
+        None if validation is None else [criterion(validation, scores(validation))], scores
+    )
 
 
 def by_column(ranker, train, setting, rounds, validation=None):
@@ -256,8 +288,13 @@ def ours(family, fit, ranker, grid):
     return Contender(OURS, family, partial(fit, ranker), grid)
 
 
+SYMMETRIC = {"grow_policy": "symmetric", "random_state": 0}
 CONTENDERS = {
+    "BlendedRanker": Contender(OURS, "blend", blended, TREES, nested=False),
+    "YetiRank": ours("trees", boosted, YetiRank(random_state=0), TREES),
     "LambdaMART": ours("trees", boosted, LambdaMART(), TREES),
+    "LambdaMART, symmetric": ours("trees", boosted, LambdaMART(**SYMMETRIC), TREES),
+    "XENDCG": ours("trees", boosted, XENDCG(random_state=0), TREES),
     "RegressionRanker": ours("trees", boosted, RegressionRanker(), TREES),
     "McRank": ours("trees", boosted, McRank(), TREES),
     "McRank, ordinal": ours("trees", boosted, McRank(method="ordinal"), TREES),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from _data import SETS
 from _peers import CONTENDERS, GRID_SIZE, OURS
 
 from sklearn_ltr.metrics import rank_in_query
@@ -78,8 +79,42 @@ queries of all sets, with the 95 % confidence interval and the p of the paired t
 queries, here not corrected. Above 0 the first is better.
 """
 
+# The peers' own blend, of members that are chosen each by itself: no ranker of a library, so that
+# it is no candidate for the best peer.
+CONTROL = "CatBoost YetiRank + half Ridge"
+PARTS_OF_CONTROL = ("CatBoost YetiRank", "Ridge")
+
+# Of the peers, in each fold the one that is best on the validation part.
+CHOSEN = "peer chosen by validation"
+
+# What ours are compared with over the queries of all sets, and which of ours.
+RIVALS = ("CatBoost YetiRank", CHOSEN, CONTROL)
+FOREMOST = ("BlendedRanker", "YetiRank")
+
+AHEAD = """\
+## Against the strongest peers
+
+Differences in NDCG@10 in each data set and over the queries of all sets, with the 95 % confidence
+interval and the p of the paired t-test over all queries, not corrected. Above 0 the first is
+better. The blend is `BlendedRanker()` with the settings of the grid for all its trees; it and its
+members were fixed before these figures were made. "{control}" adds up the scores of both, each
+standardised within the query.
+"""
+
+MORE = """\
+### With up to {rounds} rounds
+"""
+
+DRAWN = """\
+### Other draws of the artificial sets
+
+Drawn with other seeds, for rankers that had been fixed before.
+"""
+
 # What is nearest to ours among theirs.
 COUNTERPARTS = {
+    "YetiRank": ("CatBoost YetiRank",),
+    "XENDCG": ("LightGBM rank_xendcg",),
     "LambdaMART": ("LightGBM lambdarank", "XGBoost rank:ndcg"),
     "RegressionRanker": (
         "LightGBM regression",
@@ -101,7 +136,7 @@ class Results(NamedTuple):
 
 
 def is_ours(name):
-    return CONTENDERS[name].library == OURS
+    return name in CONTENDERS and CONTENDERS[name].library == OURS
 
 
 def bold(name):
@@ -150,7 +185,7 @@ def compare(results, scores, metric, baseline):
 
 def by_validation(results, ours):
     """Scores of the ranker that is the best of ours or of theirs in each fold, and their names."""
-    names = [name for name in results.folds if is_ours(name) == ours]
+    names = [name for name in results.folds if is_ours(name) == ours and name != CONTROL]
     scores, chosen = [], []
     for i in range(len(results.sizes)):
         best = max(names, key=lambda name: results.folds[name][i]["chosen"]["validation"])
@@ -169,7 +204,7 @@ def accuracy_section(results):
     first = next(iter(scores))
     means, _, n_queries = compare(results, scores, "ndcg@10", first)
     precision, *_ = compare(results, scores, "map", first)
-    peer = max((name for name in means if not is_ours(name)), key=means.get)
+    peer = max((n for n in means if not is_ours(n) and n != CONTROL), key=means.get)
     _, rows, _ = compare(results, scores, "ndcg@10", peer)
     lines = []
     for name in sorted(means, key=means.get, reverse=True):
@@ -220,9 +255,18 @@ def summary(names, means):
     return table(("", *means, "mean rank"), rows)
 
 
-def counterparts(all_results):
-    """The table of rankers that learn by the same loss."""
-    pairs = [(name, other) for name, others in COUNTERPARTS.items() for other in others]
+def with_chosen(results):
+    """The same with the peer chosen by validation among the rankers."""
+    names = [name for name in results.folds if not is_ours(name) and name != CONTROL]
+    chosen = [
+        max((results.folds[name][i] for name in names), key=lambda f: f["chosen"]["validation"])
+        for i in range(len(results.sizes))
+    ]
+    return results._replace(folds=results.folds | {CHOSEN: chosen})
+
+
+def differences(all_results, pairs):
+    """The table of differences between the rankers of each pair, in each set and in all."""
     parts = all_results.values()
     together = Results(
         title="all",
@@ -242,6 +286,15 @@ def counterparts(all_results):
         name = " - ".join(map(bold, pair))
         rows.append((name, *cells, difference(found[-1]), p_value(found[-1]["p_ttest"])))
     return table(("", *all_results, "all", "p"), rows)
+
+
+def ahead(all_results):
+    """The table of the foremost of ours against the strongest peers; None without all of them."""
+    all_results = {name: with_chosen(results) for name, results in all_results.items()}
+    needed = {*FOREMOST, *RIVALS}
+    if not all_results or not all(needed <= r.folds.keys() for r in all_results.values()):
+        return None
+    return differences(all_results, [(first, second) for first in FOREMOST for second in RIVALS])
 
 
 def setting_text(grid):
@@ -300,22 +353,24 @@ def origin(all_folds, speed, command):
     )
 
 
-def page(all_results, speed, rounds, command):
+def page(found, speed, command):
     """The whole page.
 
     Parameters
     ----------
-    all_results : dict of str to Results
-        By the short name of the data set.
+    found : dict of int to dict of str to Results
+        By the largest number of rounds, the first being that of all tables but one, and by the
+        short name of the data set.
     speed : dict or None
         What the part "speed" found.
-    rounds : int
     command : str
     """
-    parts = [HEAD]
-    all_folds = [fold for r in all_results.values() for folds in r.folds.values() for fold in folds]
-    parts.append(origin(all_folds, speed, command))
-    parts.append(COMMENT.read_text())
+    rounds, *more_rounds = found
+    everything = [results for of_rounds in found.values() for results in of_rounds.values()]
+    all_folds = [fold for r in everything for folds in r.folds.values() for fold in folds]
+    all_results = {name: r for name, r in found[rounds].items() if name in SETS}
+    drawn = {name: r for name, r in found[rounds].items() if name not in SETS}
+    parts = [HEAD, origin(all_folds, speed, command), COMMENT.read_text()]
     if all_results:
         sections = {name: accuracy_section(results) for name, results in all_results.items()}
         texts, means, counts = zip(*sections.values(), strict=True)
@@ -324,14 +379,19 @@ def page(all_results, speed, rounds, command):
         )
         everywhere = set.intersection(*(set(of_set) for of_set in means))
         if everywhere:
-            names = [name for name in CONTENDERS if name in everywhere]
+            names = [name for name in (*CONTENDERS, CONTROL) if name in everywhere]
             of_sets = dict(zip(sections, means, strict=True))
             parts += ["## NDCG@10 on all data sets\n", summary(names, of_sets)]
             missing = ", ".join(name for name in CONTENDERS if name not in everywhere)
             if missing:
                 parts.append(f"Not run on all sets, and so not here: {missing}.\n")
+        tables = {AHEAD.format(control=CONTROL): all_results, DRAWN: drawn}
+        for more in more_rounds:
+            tables[MORE.format(rounds=more)] = {n: r for n, r in found[more].items() if n in SETS}
+        parts += chain(*((text, t) for text, r in tables.items() if (t := ahead(r)) is not None))
         if everywhere >= {*COUNTERPARTS, *chain(*COUNTERPARTS.values())}:
-            parts += [LIKE, counterparts(all_results)]
+            pairs = [(name, other) for name, others in COUNTERPARTS.items() for other in others]
+            parts += [LIKE, differences(all_results, pairs)]
         parts += ["## Accuracy\n", *texts]
         unconverged = sum(any("converged" in w for w in fold["warnings"]) for fold in all_folds)
         if unconverged:

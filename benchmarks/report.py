@@ -31,8 +31,8 @@ import numpy as np
 from _accuracy import best_round
 from _data import FRESH_SETS, SETS, dense_data
 from _harness import in_child, installed, machine, make_parser, measure, require_data, save
-from _peers import CONTENDERS
-from _report_page import COMMENT, Results, is_ours, page
+from _peers import CONTENDERS, criterion
+from _report_page import COMMENT, CONTROL, PARTS_OF_CONTROL, Results, is_ours, page
 from joblib import Parallel, delayed, parallel_config
 from sklearn.utils import Bunch
 
@@ -91,7 +91,7 @@ def fit_grid(fold, name, limits):
     """Fit all settings of a ranker to a fold, and keep the scores that the best gives the test.
 
     `limits` says where to keep it for each largest number of rounds, and what it is. One fit to the
-    largest serves all: fewer rounds of it are what a fit of fewer rounds gives.
+    largest serves all, where fewer rounds of it are what a fit of fewer rounds gives.
     """
     contender, start = CONTENDERS[name], time.perf_counter()
     most = max(limits)
@@ -99,9 +99,12 @@ def fit_grid(fold, name, limits):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for setting in limits[most][1]["settings"]:
-            fitted = contender.fit(fold.train, setting, most, fold.validation)
-            staged = len(fitted.curve) > 1
+            fitted = None
             for limit, result in found.items():
+                if fitted is None or not contender.nested:
+                    rounds = most if contender.nested else limit
+                    fitted = contender.fit(fold.train, setting, rounds, fold.validation)
+                    staged = len(fitted.curve) > 1
                 rounds = best_round(fitted.curve[:limit])
                 value = fitted.curve[rounds - 1]
                 result["fits"].append(
@@ -213,7 +216,7 @@ def run_child(settings):
 
 
 def fit_in_child(folder, ranker, setting, args):
-    settings = {"folder": folder, "ranker": ranker, "setting": setting, "rounds": args.rounds}
+    settings = {"folder": folder, "ranker": ranker, "setting": setting, "rounds": args.rounds[0]}
     one_thread = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     return in_child(run_child, settings, **one_thread)
 
@@ -235,7 +238,7 @@ def speed(args):
         "runs": runs,
         "rows": args.rows,
         "features": args.features,
-        "rounds": args.rounds,
+        "rounds": args.rounds[0],
         "repeats": args.repeats,
         "libraries": sorted({library_of(name) for names in PROBLEMS.values() for name in names}),
         "machine": where(),
@@ -252,16 +255,21 @@ def where():
 # The page ---------------------------------------------------------------------------------------
 
 
-def results_of(set_name, args):
+def results_of(set_name, rounds, args):
     """What the cache has of a data set: of each ranker all folds or nothing."""
-    title, make = SETS[set_name]
+    title, make = (SETS | FRESH_SETS)[set_name]
     folds = folds_of(make, args)
     found = {}
     for name in CONTENDERS:
-        what = what_is_fitted(name, args)
-        of_folds = [cached(path_of(set_name, i, name, args), what) for i in range(len(folds))]
+        what = what_is_fitted(name, rounds, args)
+        of_folds = [
+            cached(path_of(set_name, i, name, rounds, args), what) for i in range(len(folds))
+        ]
         if None not in of_folds:
             found[name] = of_folds
+    if all(name in found for name in PARTS_OF_CONTROL):
+        trees, linear = (found[name] for name in PARTS_OF_CONTROL)
+        found[CONTROL] = list(map(their_blend, folds, trees, linear))
     tests = [fold.test for fold in folds]
     return Results(
         title,
@@ -273,18 +281,38 @@ def results_of(set_name, args):
     )
 
 
+def their_blend(fold, trees, linear):
+    """What the peers' best trees and half their best linear function give, as our blend adds up."""
+    found = dict(trees)
+    for key, part in PARTS.items():
+        groups = fold[part].groups
+        found[key] = standardized(trees[key], groups) + 0.5 * standardized(linear[key], groups)
+    value = criterion(fold.validation, found["validation_scores"])
+    return found | {"chosen": {"validation": value, "rounds": 1, "staged": False}}
+
+
+def standardized(scores, groups):
+    """Scores less their mean within the query, over their standard deviation there."""
+    query = np.unique(groups, return_inverse=True)[1]
+    off = scores - (np.bincount(query, scores) / np.bincount(query))[query]
+    deviation = np.sqrt(np.bincount(query, off**2) / np.bincount(query))[query]
+    return np.divide(off, deviation, out=np.zeros_like(off), where=deviation > 0)
+
+
 def write_page(args):
-    results = {}
-    for set_name in SETS:
-        if (args.cache / "accuracy" / set_name).exists():
-            found = results_of(set_name, args)
-            if len({is_ours(name) for name in found.folds}) == 2:  # there is something to compare
-                results[set_name] = found
+    found = {}
+    for rounds in args.rounds:
+        found[rounds] = {}
+        for set_name in SETS | FRESH_SETS:
+            if path_of(set_name, 0, "", rounds, args).parent.exists():
+                results = results_of(set_name, rounds, args)
+                if len({is_ours(name) for name in results.folds}) == 2:  # something to compare
+                    found[rounds][set_name] = results
     path = args.cache / "speed.json"
     speed = json.loads(path.read_text()) if path.exists() else None
     command = "python benchmarks/report.py --data DIR" + (" --quick" if args.quick else "")
     args.output.parent.mkdir(parents=True, exist_ok=True)
-    args.output.write_text(page(results, speed, args.rounds, command))
+    args.output.write_text(page(found, speed, command))
     print(f"Wrote {args.output}. Read {COMMENT.name} again beside it.")
 
 
@@ -306,7 +334,7 @@ def main():
     args = parser.parse_args()
     require_data(parser, args)
     if args.quick:
-        args.rounds, args.repeats, args.rows = 10, 1, 2_000
+        args.rounds, args.repeats, args.rows = (5, 10), 1, 2_000
         args.cache /= "quick"
         args.output = args.cache / "report.md"
     for part in args.part:
