@@ -68,3 +68,7 @@ cdef class LevelSearch:
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         const Split* cut, int index
     ) noexcept nogil
+
+    cdef bint lacks_weight(
+        self, const code_t[:, :, ::1] codes, const Rules* rules, const Leaf* leaf
+    ) noexcept nogil

@@ -16,7 +16,7 @@ from sklearn_ltr._kernels._histogram cimport add_rows
 from sklearn_ltr._kernels._leaf_gains cimport add_gains, fit_of, gain_of
 from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
 from sklearn_ltr._kernels._leaf_search cimport CELLS_PER_THREAD, draw_candidates
-from sklearn_ltr._kernels._partition cimport count_left, cut_of
+from sklearn_ltr._kernels._partition cimport count_left, cut_of, rows_left
 from sklearn_ltr._kernels._split cimport (
     LEFT,
     RIGHT,
@@ -256,6 +256,8 @@ cdef class LevelSearch:
         leaf.split.left_word = cells[self.n_bins[k]] if cut.missing == LEFT else 0
         for bin in range(cut.bin + 1):
             leaf.split.left_word += cells[bin]
+        if rules.rounding > 0 and self.lacks_weight(codes, rules, leaf):
+            return False
         leaf.split.left_count = 0
         if counts.shape[0]:
             leaf.split.left_count = count_left(
@@ -266,3 +268,23 @@ cdef class LevelSearch:
             leaf.split.left_word, leaf.split.left_count, self.directions[k], &leaf.sums, rules,
             fit_of(&leaf.sums, rules), &leaf.split.gain,
         )
+
+    cdef bint lacks_weight(
+        self, const code_t[:, :, ::1] codes, const Rules* rules, const Leaf* leaf
+    ) noexcept nogil:
+        """Whether all rows of a side of a leaf's split are without weight.
+
+        Each then adds the least unit to the low sum. The search sees no gain in it, but other
+        leaves may have chosen the cut.
+        """
+        cdef Py_ssize_t k = leaf.split.feature
+        cdef Py_ssize_t width = codes.shape[2]
+        cdef Py_ssize_t n_left, n = leaf.stop - leaf.start
+        cdef long long left = low(leaf.split.left_word, rules)
+        cdef long long right = low(leaf.sums.word, rules) - left
+        if min(left, right) > n:
+            return False
+        n_left = rows_left(
+            codes[k // width], cut_of(&leaf.split, self.n_bins[k], width), &self.rows[leaf.start], n
+        )
+        return left <= n_left or right <= n - n_left

@@ -23,3 +23,7 @@ cdef long long count_left(
     const code_t[:, ::1] codes, Cut cut, const unsigned int* rows, Py_ssize_t n,
     const long long[::1] counts
 ) noexcept nogil
+
+cdef Py_ssize_t rows_left(
+    const code_t[:, ::1] codes, Cut cut, const unsigned int* rows, Py_ssize_t n
+) noexcept nogil

@@ -95,3 +95,15 @@ cdef long long count_left(
         if not is_right(column[width * <size_t>rows[i]], cut):
             count += counts[rows[i]]
     return count
+
+
+cdef Py_ssize_t rows_left(
+    const code_t[:, ::1] codes, Cut cut, const unsigned int* rows, Py_ssize_t n
+) noexcept nogil:
+    """How many rows are on the left side."""
+    cdef const code_t* column = &codes[0, cut.column]
+    cdef Py_ssize_t width = codes.shape[1]
+    cdef Py_ssize_t i, n_left = 0
+    for i in range(n):
+        n_left += not is_right(column[width * <size_t>rows[i]], cut)
+    return n_left
