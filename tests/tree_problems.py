@@ -1,18 +1,16 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Problems of growing a tree, and its comparison with an oracle."""
+"""What trees are grown on in tests, and what is compared."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from oracles import tree as oracle
-from scipy import sparse
 from strategies import ranking_problems
 
 from sklearn_ltr.binning import Binner
-from sklearn_ltr.weak.tree import Tree, TreeGrower
 
 ARRAYS = ("feature", "bin", "threshold", "missing_right", "left")
 
@@ -21,13 +19,6 @@ def binned_of(X, max_bins=255, n_threads=1):
     rows = np.arange(len(X))
     binner = Binner(max_bins).fit(X, rows)
     return binner, binner.transform(X, rows, n_threads)
-
-
-def grow(X, target, weight=None, count=None, *, max_bins=255, rows=None, seed=0, **params):
-    """A tree on `X`, many small leaves allowed: its Leaves."""
-    _, binned = binned_of(X, max_bins)
-    grower = TreeGrower(binned, **{"min_samples_leaf": 1, **params})
-    return grower.grow(target, weight, count, rows, seed)
 
 
 def give(leaves, values, l2=0.0):
@@ -89,14 +80,6 @@ def tree_problems(draw, *, subsets=True, **options):
     return TreeProblem(problem.X, target, weight, count, rows, kind in ("zeros", "wild"))
 
 
-parameters = {
-    "max_leaf_nodes": st.sampled_from([2, 3, 4, 5, 20]),
-    "max_depth": st.sampled_from([None, None, 1, 2, 3]),
-    "min_samples_leaf": st.sampled_from([1, 1, 2, 3]),
-    "l2_regularization": st.sampled_from([0.0, 0.0, 0.5, 3.0]),
-}
-
-
 def growth_of(problem, thresholds, params):
     params = dict(params)
     return oracle.Growth(
@@ -106,53 +89,28 @@ def growth_of(problem, thresholds, params):
         count=problem.count,
         thresholds=thresholds,
         l2=params.pop("l2_regularization", 0.0),
-        **{name: value for name, value in params.items() if name != "grow_policy"},
+        **params,
     )
 
 
-def check(problem, check_tree=oracle.check_tree, *, max_bins=255, n_threads=1, **params):
-    """Grow a tree and compare all there is about it.
+def assert_monotonic(tree, X, cst):
+    for k, sign in enumerate(cst):
+        Z = X.copy()
+        previous = None
+        for value in np.unique(X[~np.isnan(X[:, k]), k]):
+            Z[:, k] = value
+            predicted = tree.predict(Z)
+            if sign and previous is not None:
+                assert (sign * (predicted - previous) >= 0).all()
+            previous = predicted
 
-    `check_tree` is as that of the oracle: it compares the tree split by split.
-    """
-    X, weight, rows = problem.X, problem.weight, problem.rows
-    binner, binned = binned_of(X, max_bins, n_threads)
-    leaves = TreeGrower(binned, n_threads, **params).grow(
-        problem.target, weight, problem.count, rows
-    )
-    tree = leaves.tree
-    assert isinstance(tree, Tree)
-    growth = growth_of(problem, binner.thresholds_, params)
-    # Weights that are not whole have half a word, so 31 bits for their sum.
-    nodes = check_tree(
-        tree, growth, rows, exact=not problem.wild, rel=1e-4 if problem.wild else 1e-6
-    )
-    assert tree.n_leaves == len(nodes) == len(leaves.nodes)
-    assert set(leaves.nodes) == set(nodes)
 
-    # Rows of the leaves, also of rows that the tree was not grown on.
-    give(leaves, np.arange(1.0, len(nodes) + 1), growth.l2)
-    if not params.get("monotonic_cst"):
-        number = np.zeros(len(X))
-        leaves.add_to(number, 1.0)
-        in_leaf = leaves.nodes[np.rint(number).astype(int) - 1]
-        assert_array_equal(in_leaf, oracle.leaf_of(tree, X))
-        for i, node in nodes.items():
-            mine = np.arange(len(X)) if rows is None else rows
-            assert_array_equal(mine[in_leaf[mine] == i], node.rows)
-
-    # Sums of leaves, and their means as values.
-    G, H = leaves.sums(problem.target, weight), leaves.sums(np.ones(len(X)), weight)
-    for i, g, h in zip(leaves.nodes, G, H, strict=True):
-        assert_allclose([g, h], growth.sums(nodes[i].rows), rtol=1e-12, atol=1e-12)
-    leaves.set_values(G, H)
-    expected = [growth.mean(nodes[i]) for i in leaves.nodes]
-    assert_allclose(tree.value[leaves.nodes], expected, rtol=1e-10, atol=1e-10)
-    scores = np.full(len(X), 0.5)
-    leaves.add_to(scores, 0.1)
-    expected = oracle.predict(tree, X)
-    assert_allclose(scores, 0.5 + 0.1 * expected, rtol=1e-14)
-    assert_array_equal(tree.predict(X), expected)
-    assert_array_equal(tree.apply(binned), expected)
-    assert_array_equal(tree.predict(sparse.csc_array(X)), expected)
-    return binner, leaves
+def make(n, n_features=4, seed=0, *, missing=0.1, distinct=None):
+    """A larger problem of a target that several features explain."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    if distinct is not None:
+        X = np.floor(X * distinct / 5)
+    target = X[:, 0] + np.abs(X[:, 1 % n_features]) + 0.5 * rng.normal(size=n)
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, target

@@ -55,6 +55,7 @@ VARIANTS = {
     "adaptive": {"binning": "adaptive", "max_bins": 7},
     "draws": DRAWS,
     "deep": {"max_leaf_nodes": 64, "max_depth": 9, "l2_regularization": 0.5},
+    "symmetric": {"grow_policy": "symmetric", "max_leaf_nodes": 16, "l2_regularization": 0.5},
     "ordinal": {"method": "ordinal", "monotonic_cst": [1, -1, 0, 0, 0, 0]},
     "grade values": {"grade_values": [0.0, 1.0, 4.0, 9.0, 16.0]},
     "linear": {"gain": "linear"},
@@ -723,8 +724,23 @@ ADDITIVE = [R for R in RANKERS if R is not McRank]
 each_additive = pytest.mark.parametrize("R", ADDITIVE, ids=lambda R: R.__name__)
 
 
-@each_additive
-@pytest.mark.parametrize("params", [{}, STOPPING, {"max_bins": None}], ids=["", "stopped", "bins"])
+RANKLIB_VARIANTS = {
+    "default": {},
+    "stopped": STOPPING,
+    "bins": {"max_bins": None},
+    "symmetric": VARIANTS["symmetric"],
+}
+
+
+@pytest.mark.parametrize(
+    ("R", "params"),
+    [
+        pytest.param(R, params, id=f"{R.__name__}-{name}")
+        for R in ADDITIVE
+        for name, params in RANKLIB_VARIANTS.items()
+        if has(R, params) or name != "symmetric"
+    ],
+)
 def test_ranklib_scores(R, params):
     X, y, groups = make_data()
     X = np.nan_to_num(X).astype(np.float32)

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A symmetric regression tree in slow Python on raw values, sharing no code with the package.
 
-At each level every cut, a feature, a threshold and a side of missing values, is tried on the rows
-of all leaves. A leaf that may not be divided by a cut adds nothing to what the cut gains, and stays
-as it is. Of equally good cuts the first one counts: the lowest feature, then the lowest threshold,
-then missing values to the left.
+Level by level, every candidate cut is tried on all leaves. A leaf that may not be cut there, since
+a side would count too little, have no weight or break a monotonic constraint, adds no gain and
+stays as it is; all others are divided, whatever they gain. Of equally good cuts the first one
+counts: the lowest feature, then the lowest threshold, then missing values to the left.
 """
 
-from math import fsum, inf, isnan
+from math import inf, isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -17,128 +17,150 @@ from oracles.tree import Split
 
 
 class Cut(NamedTuple):
-    """A candidate of a level; `splits` are those of the leaves that it divides, by their number."""
+    """A candidate, with what it makes of each leaf that it divides."""
 
     feature: int
     bin: int
     missing_right: bool
     gain: float
-    splits: dict
+    splits: dict  # number of a leaf: Split
 
     @property
-    def parts(self):
-        """The sides of the leaves that are divided, whichever is left."""
-        return {i: split.partition for i, split in self.splits.items()}
-
-
-def cuts(growth, leaves):
-    """Every cut of a level in the order of precedence; `leaves` are nodes by their number."""
-    open_leaves = {i: node for i, node in leaves.items() if may_be_divided(growth, node)}
-    for feature, column in enumerate(growth.columns):
-        edges = [*growth.thresholds[feature], inf]
-        any_missing = any(isnan(column[r]) for node in open_leaves.values() for r in node.rows)
-        for b, edge in enumerate(edges):
-            for missing_right in [False, True] if any_missing else [None]:
-                splits = {}
-                for i, node in open_leaves.items():
-                    split = split_of(growth, node, feature, b, edge, bool(missing_right))
-                    if is_valid(growth, node, split):
-                        splits[i] = split
-                if missing_right is None:
-                    sizes = [
-                        fsum(growth.size(getattr(split, side)) for split in splits.values())
-                        for side in ("left", "right")
-                    ]
-                    missing_right = sizes[1] > sizes[0]
-                yield Cut(feature, b, missing_right, fsum(s.gain for s in splits.values()), splits)
+    def partition(self):
+        """The leaves that are divided, each the two sets of rows, whichever is left."""
+        return frozenset(split.partition for split in self.splits.values())
 
 
 def may_be_divided(growth, node):
+    """Whether a leaf is large enough for any cut at all."""
     return len(node.rows) >= 2 and growth.size(node.rows) >= 2 * growth.min_samples_leaf
 
 
-def split_of(growth, node, feature, b, edge, missing_right):
-    """The split that a cut makes of a leaf."""
-    column = growth.columns[feature]
-    right = [r for r in node.rows if (missing_right if isnan(column[r]) else column[r] > edge)]
-    left = [r for r in node.rows if r not in set(right)]
-    sides = [node._replace(rows=tuple(rows)) for rows in (left, right)]
-    gain = sum(map(growth.fit, sides)) - growth.fit(node)
-    return Split(feature, b, missing_right, gain, tuple(left), tuple(right), False)
+def cuts(growth, leaves):
+    """Every cut that divides at least one of the `leaves`, a dict of Node, in order."""
+    leaves = {i: node for i, node in leaves.items() if may_be_divided(growth, node)}
+    before = {i: growth.fit(node) for i, node in leaves.items()}
+    for feature, column in enumerate(growth.columns):
+        thresholds = growth.thresholds[feature]
+        present = {i: [r for r in n.rows if not isnan(column[r])] for i, n in leaves.items()}
+        missing = {i: [r for r in n.rows if isnan(column[r])] for i, n in leaves.items()}
+        code = {r: sum(t < column[r] for t in thresholds) for p in present.values() for r in p}
+        # A threshold with no row between it and the one before parts all leaves alike.
+        for b in sorted({0, *code.values()}):
+            sides = {
+                i: ([r for r in p if code[r] <= b], [r for r in p if code[r] > b])
+                for i, p in present.items()
+            }
+            for missing_right in (False, True):
+                splits = {}
+                for i, (low, high) in sides.items():
+                    left = tuple(sorted(low if missing_right else low + missing[i]))
+                    right = tuple(sorted(high + missing[i] if missing_right else high))
+                    if not left or not right:
+                        continue
+                    gain = (
+                        growth.fit(leaves[i]._replace(rows=left))
+                        + growth.fit(leaves[i]._replace(rows=right))
+                        - before[i]
+                    )
+                    split = Split(feature, b, missing_right, gain, left, right, bool(missing[i]))
+                    if growth.is_valid(leaves[i], split):
+                        splits[i] = split
+                if not splits:
+                    continue
+                if not any(missing.values()):
+                    left, right = (
+                        sum(growth.size(getattr(s, side)) for s in splits.values())
+                        for side in ("left", "right")
+                    )
+                    if missing_right != (right > left):
+                        continue
+                yield Cut(feature, b, missing_right, sum(s.gain for s in splits.values()), splits)
 
 
-def is_valid(growth, node, split):
-    """Whether both sides have rows, and enough, and their means are in the right order."""
-    if not (split.left and split.right):
-        return False
-    if min(growth.size(split.left), growth.size(split.right)) < growth.min_samples_leaf:
-        return False
-    left, right = (growth.mean(node._replace(rows=rows)) for rows in (split.left, split.right))
-    return growth.monotonic_cst[split.feature] * (right - left) >= 0
+def levels(tree):
+    """The splits of a tree of the package level by level: list of lists of nodes.
+
+    Within a level they come one after the other; the next level has another cut, since the same one
+    again would divide nothing.
+    """
+    inner = np.flatnonzero(np.asarray(tree.feature) >= 0)
+    inner = inner[np.argsort(np.asarray(tree.left)[inner])].tolist()
+    found = []
+    for i in inner:
+        if not found or cut_at(tree, i) != cut_at(tree, found[-1][-1]):
+            found.append([])
+        found[-1].append(i)
+    return found
 
 
-def check_tree(tree, growth, rows=None, *, exact=True, rel=1e-6):
-    """Compare a symmetric tree of the package level by level, as `oracles.tree.check_tree`.
+def cut_at(tree, i):
+    """What node `i` does."""
+    return int(tree.feature[i]), int(tree.bin[i]), bool(tree.missing_right[i])
 
-    The levels are those of ``growth.max_depth``, or as many as ``growth.max_leaf_nodes`` leaves
-    allow.
+
+def check_tree(tree, growth, depth, rows=None, *, exact=True, rel=1e-6):
+    """Compare a tree of the package cut by cut; near ties are its own to decide.
+
+    Each cut is compared with all that the oracle could have done to the leaves there were then. Of
+    cuts that part the rows alike the order of precedence decides; and where sums are `exact`, so
+    that the package cannot see ties otherwise, of all the best ones that gain the same.
 
     Returns
     -------
-    nodes : dict of int to Node
-        Those of the leaves.
+    leaves : dict of int to Node
     """
-    depth = growth.max_depth
-    if depth is None:
-        depth = int(np.log2(growth.max_leaf_nodes))
-    left = np.asarray(tree.left)
     root = growth.root(rows)
     scale = growth.scale(root.rows)
     noise = rel * 1e-3 * scale
-    leaves, n_nodes, n_levels = {0: root}, 1, 0
-    while n_nodes < len(left):
+    leaves = {0: root}
+    done = levels(tree)
+    assert len(done) <= depth, f"{len(done)} levels, where {depth} are allowed"
+    for level, nodes in enumerate(done):
+        chosen = cut_at(tree, nodes[0])
+        assert set(nodes) <= leaves.keys(), f"level {level}: {nodes} are not all leaves"
         candidates = list(cuts(growth, leaves))
-        best = max(cut.gain for cut in candidates)
-        assert best > -noise
-        parent = int(np.flatnonzero((left == n_nodes) & (np.asarray(tree.feature) >= 0))[0])
-        chosen = (tree.feature[parent], tree.bin[parent], bool(tree.missing_right[parent]))
-        near = [cut for cut in candidates if cut.gain >= best * (1 - rel) - noise]
-        same = [cut for cut in near if cut[:3] == chosen]
-        assert same, f"level {n_levels}: {chosen} where {near[0][:4]} is better"
+        same = [c for c in candidates if c[:3] == chosen]
+        assert same, f"level {level}: {chosen} divides nothing"
         (cut,) = same
-        divided = {i: frozenset((s.left, s.right)) for i, s in cut.splits.items()}
-        alike = [
-            c
-            for c in near
-            if {i: frozenset((s.left, s.right)) for i, s in c.splits.items()} == divided
-        ]
+        _check_divided(growth, leaves, cut, nodes, noise if not exact else 1e-12 * scale)
+        best = max(c.gain for c in candidates)
+        near = [c for c in candidates if c.gain >= best * (1 - rel) - noise]
+        assert cut in near, f"level {level}: {cut[:4]} where {near[0][:4]} is better"
+        assert cut.gain > -noise, f"level {level}: {cut[:4]}"
+        alike = [c for c in near if c.partition == cut.partition]
         if exact and best > 1e-4 * scale and all(c.gain >= best * (1 - 1e-12) for c in near):
             alike = near
         assert best <= noise or cut == alike[0], (
-            f"level {n_levels}: {cut[:4]} where {alike[0][:4]} comes first"
+            f"level {level}: {cut[:4]} where {alike[0][:4]} comes first"
         )
-        made = {}
-        for i, split in cut.splits.items():
-            child = int(left[i])
-            made[child] = i
-            assert (tree.feature[i], tree.bin[i], bool(tree.missing_right[i])) == chosen, i
-            edges = [*growth.thresholds[split.feature], inf]
-            assert tree.threshold[i] == edges[split.bin]
-            assert tree.value[i] == 0
+        for i in nodes:
+            split = cut.splits[i]
             off = abs(tree.gain[i] - split.gain)
             assert off <= max(1e-7, rel / 100) * abs(split.gain) + noise, (tree.gain[i], split.gain)
-            leaves[child], leaves[child + 1] = growth.children(leaves.pop(i), split)
-        # These leaves and no others were divided now.
-        assert sorted(made) == list(range(n_nodes, n_nodes + 2 * len(made), 2))
-        n_nodes += 2 * len(made)
-        n_levels += 1
-    assert n_nodes == len(left)
+            assert tree.threshold[i] == [*growth.thresholds[split.feature], inf][split.bin]
+            assert tree.value[i] == 0
+            children = growth.children(leaves.pop(i), split)
+            leaves[int(tree.left[i])], leaves[int(tree.left[i]) + 1] = children
     assert sorted(leaves) == np.flatnonzero(np.asarray(tree.feature) < 0).tolist()
-    assert n_levels <= depth
-    if n_levels < depth:
-        gain = max((cut.gain for cut in cuts(growth, leaves)), default=0.0)
-        assert gain <= noise, f"another level could gain {gain}"
+    if len(done) < depth:
+        best = max(cuts(growth, leaves), key=lambda c: c.gain, default=None)
+        assert best is None or best.gain <= noise, f"{best[:4]} could follow level {len(done) - 1}"
     for i in leaves:
         assert tree.gain[i] == 0
-        assert left[i] == 0
+        assert tree.left[i] == 0
     return leaves
+
+
+def _check_divided(growth, leaves, cut, nodes, noise):
+    """Exactly those leaves are divided that may be; equal means may be in either order."""
+    for i in cut.splits.keys() ^ set(nodes):
+        node = leaves[i]
+        assert i in cut.splits, f"{cut[:4]} divides leaf {i} of rows {node.rows}, which it must not"
+        left, right = (
+            growth.mean(node._replace(rows=rows))
+            for rows in (cut.splits[i].left, cut.splits[i].right)
+        )
+        close = growth.monotonic_cst[cut.feature] and abs(right - left) <= noise
+        assert close, f"{cut[:4]} leaves leaf {i} of rows {node.rows} whole"
+        del cut.splits[i]
