@@ -28,6 +28,19 @@ cdef double fit_of(const Node* node, const Rules* rules) noexcept nogil:
     return fit(node.word, mean(node.word, node, rules), rules)
 
 
+cdef inline double plain_gain(
+    double g, double h, double G, double H, double slack
+) noexcept nogil:
+    """What a side of sums g and h gains without l2 and constraints; 0 where rounding may be all.
+
+    It is (G_L H_R - G_R H_L)^2 / (H_L H_R H), without a difference of large terms.
+    """
+    cdef double difference = g * H - G * h
+    if fabs(difference) > ROUNDING * (fabs(g) * H + fabs(G) * h) + slack:
+        return difference * difference / (h * (H - h) * H)
+    return 0
+
+
 cdef bint gain_of(
     long long left,             # packed sums of the left side
     long long left_count,
@@ -39,12 +52,18 @@ cdef bint gain_of(
 ) noexcept nogil:
     """Whether a leaf may be cut so, and what that gains."""
     cdef long long right = node.word - left
-    cdef double left_mean, right_mean, terms, slack
+    cdef double G, H, left_mean, right_mean, terms, slack
     gain[0] = 0
     if rules.min_count and min(left_count, node.count - left_count) < rules.min_count:
         return False
     if low(left, rules) < rules.min_low or low(right, rules) < rules.min_low:
         return False
+    if rules.l2 == 0 and not rules.bounded:
+        G, H = high(node.word, rules), <double>low(node.word, rules)
+        gain[0] = plain_gain(
+            high(left, rules), <double>low(left, rules), G, H, node.rounding * (H + fabs(G))
+        )
+        return True
     left_mean, right_mean = mean(left, node, rules), mean(right, node, rules)
     if direction * (right_mean - left_mean) < 0:
         return False
@@ -61,17 +80,13 @@ cdef void add_plain(
     const long long* cells, Py_ssize_t n_bins, Side missing, const Node* node, const Rules* rules,
     double* gains
 ) noexcept nogil:
-    """`add_gains` without l2, constraints and counts.
-
-    The gain is then (G_L H_R - G_R H_L)^2 / (H_L H_R H), without a difference of large terms.
-    """
+    """`add_gains` without l2, constraints and counts."""
     cdef long long low_bits = (1LL << rules.shift) - 1
     cdef long long left = cells[n_bins] if missing == LEFT else 0
     cdef long long n_left, most = low(node.word, rules) - rules.min_low
     cdef double G = high(node.word, rules)
     cdef double H = <double>low(node.word, rules)
     cdef double slack = node.rounding * (H + fabs(G))
-    cdef double g, h, difference
     cdef Py_ssize_t bin
     for bin in range(n_bins):
         left += cells[bin]
@@ -80,10 +95,7 @@ cdef void add_plain(
             continue
         if n_left > most:
             break
-        g, h = <double>(left >> rules.shift), <double>n_left
-        difference = g * H - G * h
-        if fabs(difference) > ROUNDING * (fabs(g) * H + fabs(G) * h) + slack:
-            gains[bin] += difference * difference / (h * (H - h) * H)
+        gains[bin] += plain_gain(high(left, rules), <double>n_left, G, H, slack)
 
 
 cdef void add_gains(

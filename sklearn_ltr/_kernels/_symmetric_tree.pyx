@@ -40,6 +40,8 @@ cdef class SymmetricTreeBuilder(GrownTree):
     cdef int depth
     cdef Py_ssize_t* n_left     # (max_leaves,), -1 where a leaf is not cut
     cdef Siblings* pairs        # (max_leaves,)
+    cdef int* order             # (max_leaves,), the leaves from the left to the right
+    cdef int* next_order        # (max_leaves,), the same of the next level
 
     def __init__(
         self, starts, n_bins, directions, uncommon, n_rows, max_leaves, depth, n_candidates,
@@ -54,12 +56,19 @@ cdef class SymmetricTreeBuilder(GrownTree):
         self.depth = depth
         self.n_left = <Py_ssize_t*>calloc(max_leaves, sizeof(Py_ssize_t))
         self.pairs = <Siblings*>calloc(max_leaves, sizeof(Siblings))
-        if self.n_left == NULL or self.pairs == NULL:
+        self.order = <int*>calloc(max_leaves, sizeof(int))
+        self.next_order = <int*>calloc(max_leaves, sizeof(int))
+        if (
+            self.n_left == NULL or self.pairs == NULL
+            or self.order == NULL or self.next_order == NULL
+        ):
             raise MemoryError("No memory to grow a tree.")
 
     def __dealloc__(self):
         free(self.n_left)
         free(self.pairs)
+        free(self.order)
+        free(self.next_order)
 
     def grow(
         self,
@@ -80,6 +89,7 @@ cdef class SymmetricTreeBuilder(GrownTree):
         if counts.shape[0]:
             self.search.prepare_counts()
         self.pairs[0] = Siblings(0, -1)
+        self.order[0] = 0
         with nogil:
             self.plant(counts, n, &rules)
             for level in range(self.depth):
@@ -101,7 +111,7 @@ cdef class SymmetricTreeBuilder(GrownTree):
         cdef Leaf* leaves = self.leaves
         cdef Leaf left, right
         cdef const Split* split
-        cdef int i, n_pairs = 0, n_before = self.n_leaves
+        cdef int i, place, new, n_pairs = 0, n_ordered = 0, n_before = self.n_leaves
         cdef long long size_left, on_left = 0, on_right = 0
         # Leaves go to a thread each; few are each cut by all threads.
         if n_before < self.n_threads:
@@ -116,18 +126,27 @@ cdef class SymmetricTreeBuilder(GrownTree):
                 size_left = split.left_count if rules.min_count else low(split.left_word, rules)
                 on_left += size_left
                 on_right += size(&leaves[i], rules) - size_left
-        for i in range(n_before):
+        # Nodes are numbered from the left to the right, not by which side has more rows.
+        for place in range(n_before):
+            i = self.order[place]
             if self.n_left[i] < 0:
+                self.next_order[n_ordered] = i
+                n_ordered += 1
                 continue
             if cut.missing == UNDECIDED and on_right > on_left:
                 leaves[i].split.missing = RIGHT
             self.divide(rules, &leaves[i], self.n_left[i], &left, &right)
-            self.pairs[n_pairs] = Siblings(self.n_leaves - 1, i)
+            new = self.n_leaves - 1
+            self.pairs[n_pairs] = Siblings(new, i)
             n_pairs += 1
             if right.stop - right.start > left.stop - left.start:
-                leaves[i], leaves[self.n_leaves - 1] = right, left
+                leaves[i], leaves[new] = right, left
+                self.next_order[n_ordered], self.next_order[n_ordered + 1] = new, i
             else:
-                leaves[i], leaves[self.n_leaves - 1] = left, right
+                leaves[i], leaves[new] = left, right
+                self.next_order[n_ordered], self.next_order[n_ordered + 1] = i, new
+            n_ordered += 2
+        self.order, self.next_order = self.next_order, self.order
         return n_pairs
 
     cdef Py_ssize_t move_rows(
