@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A tree while it grows, and the rows of its leaves.
 
-Serves `_symmetric_tree.pyx` and `_tree.pyx`.
+Serves `_level_histograms.pyx`, `_symmetric_tree.pyx` and `_tree.pyx`.
 """
 
 import numpy as np

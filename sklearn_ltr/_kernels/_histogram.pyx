@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms of packed words over bin codes.
 
-Serves `_grown_tree.pyx`, `_leaf_histograms.pyx`, `_leaf_search.pyx`, `_level_search.pyx`,
+Serves `_grown_tree.pyx`, `_leaf_histograms.pyx`, `_leaf_search.pyx`, `_level_histograms.pyx`,
 `_partition.pyx` and `_uncommon.pyx`.
 
 A word holds two sums in one 64-bit integer, so that one addition serves both: a signed one in the

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms of the leaves of a growing tree.
 
-Serves `_leaf_search.pyx` and `_level_search.pyx`.
+Serves `_leaf_search.pyx` and `_level_histograms.pyx`.
 """
 
 import numpy as np

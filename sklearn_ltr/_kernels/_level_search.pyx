@@ -12,10 +12,9 @@ from cython.parallel cimport prange, threadid
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from sklearn_ltr._kernels._histogram cimport add_rows
 from sklearn_ltr._kernels._leaf_gains cimport add_gains, fit_of, gain_of
-from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
 from sklearn_ltr._kernels._leaf_search cimport CELLS_PER_THREAD, draw_candidates
+from sklearn_ltr._kernels._level_histograms cimport LevelHistograms, Siblings
 from sklearn_ltr._kernels._partition cimport count_left, cut_of, rows_left
 from sklearn_ltr._kernels._split cimport (
     LEFT,
@@ -35,22 +34,17 @@ from sklearn_ltr._kernels._types cimport code_t
 cdef class LevelSearch:
     """Finds the best cut of the leaves of a `SymmetricTreeBuilder`, whose parameters it has.
 
-    The builder says what the leaves are, and which were cut last. Leaf i owns histogram i.
+    The builder says what the leaves are, and which were cut last.
     """
 
     def __init__(
         self, rows, words, starts, n_bins, directions, uncommon, max_leaves, n_candidates, n_threads
     ):
         n_blocks = len(uncommon.listed)
-        firsts = np.array(starts[: len(starts) - 1]).reshape(n_blocks, -1)
-        self.rows, self.words = rows, words
+        self.rows = rows
         self.starts, self.n_bins, self.directions = starts, n_bins, directions
-        self.starts_in_block = (firsts - firsts[:, :1]).ravel()
-        self.largest_block = int(np.diff(firsts[:, 0], append=starts[len(starts) - 1]).max())
         self.n_candidates, self.n_threads = n_candidates, n_threads
-        self.histograms = LeafHistograms(starts, uncommon, len(words), max_leaves, n_threads)
-        self.row_counts = np.zeros(0, dtype=np.int64)
-        self.count_cells = np.zeros((0, 0), dtype=np.int64)
+        self.histograms = LevelHistograms(rows, words, starts, uncommon, max_leaves, n_threads)
         self.gains = np.zeros((n_threads, int(np.max(n_bins))))
         self.candidates = np.ones(len(n_bins), dtype=np.uint8)
         self.counted = np.zeros(n_blocks, dtype=np.uint8)
@@ -61,12 +55,6 @@ cdef class LevelSearch:
 
     def __dealloc__(self):
         free(self.found)
-
-    cdef prepare_counts(self):
-        """Make room for the leaves' histograms of counts, of one block of features."""
-        if self.row_counts.shape[0] == 0:
-            self.row_counts = np.zeros(self.words.shape[0], dtype=np.int64)
-            self.count_cells = np.zeros((len(self.is_open), self.largest_block), dtype=np.int64)
 
     cdef Split best(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
@@ -91,7 +79,7 @@ cdef class LevelSearch:
         for i in range(n_pairs):
             leaf = &self.leaves[pairs[i].smaller]
             n_read += leaf.stop - leaf.start
-        if n_read * self.n_bins.shape[0] + n_leaves * self.histograms.cells.shape[1] < (
+        if n_read * self.n_bins.shape[0] + n_leaves * self.starts[self.starts.shape[0] - 1] < (
             CELLS_PER_THREAD
         ):
             n_threads = 1
@@ -99,83 +87,24 @@ cdef class LevelSearch:
             draw_candidates(
                 seed, level, self.n_candidates, self.n_bins.shape[0], &self.candidates[0]
             )
-        # The root's rows are shared out, other leaves go to a thread each.
-        if level == 0:
-            for i in prange(n_threads, schedule="static", num_threads=n_threads):
-                self.histograms.read_rows(
-                    0, &self.rows[0], self.words, n_read * i // n_threads,
-                    n_read * (i + 1) // n_threads, i, n_read * i // n_threads,
-                )
-        else:
-            for i in prange(n_pairs, schedule="dynamic", num_threads=n_threads):
-                self.read(pairs[i].smaller)
+        self.histograms.read(pairs, n_pairs, n_threads)
         for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
-            self.fill(codes, block, pairs, n_pairs, n_threads if level == 0 else 1)
+            self.histograms.fill(codes, block, pairs, n_pairs, n_threads)
             self.search_block(
                 block, width, n_leaves, False, &uncounted, apart and rules.l2 > 0, threadid()
             )
             self.counted[block] = not apart
         cut = self.choose(codes.shape[0])
         if apart and cut.gain > 0:
-            for i in prange(n_leaves, schedule="dynamic", num_threads=n_threads):
-                self.read_counts(counts, i)
+            self.histograms.read_counts(counts, n_leaves, n_threads)
         # What is found without regard to counts bounds what there is, until a block is counted.
         while cut.gain > 0 and not self.counted[cut.feature // width]:
             block = cut.feature // width
-            self.count_block(codes, block, n_leaves)
+            self.histograms.count_block(codes, block, n_leaves, self.is_open)
             self.search_block(block, width, n_leaves, True, rules, False, 0)
             self.counted[block] = True
             cut = self.choose(codes.shape[0])
         return cut
-
-    cdef void read(self, int index) noexcept nogil:
-        """Words of a leaf's rows, and a histogram of their uncommon cells."""
-        cdef const Leaf* leaf = &self.leaves[index]
-        self.histograms.read_rows(
-            index, &self.rows[leaf.start], self.words, 0, leaf.stop - leaf.start, 0, leaf.start
-        )
-
-    cdef void read_counts(self, const long long[::1] counts, int index) noexcept nogil:
-        """Counts of a leaf's rows."""
-        cdef Py_ssize_t i
-        for i in range(self.leaves[index].start, self.leaves[index].stop):
-            self.row_counts[i] = counts[self.rows[i]]
-
-    cdef void fill(
-        self, const code_t[:, :, ::1] codes, Py_ssize_t block, const Siblings* pairs, int n_pairs,
-        int n_parts
-    ) noexcept nogil:
-        """Histograms of a block of features of the leaves that are new."""
-        cdef Py_ssize_t width = codes.shape[2]
-        cdef const Leaf* leaf
-        cdef int i
-        for i in range(n_pairs):
-            leaf = &self.leaves[pairs[i].smaller]
-            self.histograms.fill_block(
-                pairs[i].smaller, codes, block, &self.rows[leaf.start], leaf.start,
-                leaf.stop - leaf.start, leaf.sums.word, n_parts,
-            )
-            if pairs[i].larger >= 0:
-                self.histograms.subtract_block(
-                    pairs[i].smaller, block * width, (block + 1) * width, pairs[i].larger
-                )
-
-    cdef void count_block(
-        self, const code_t[:, :, ::1] codes, Py_ssize_t block, int n_leaves
-    ) noexcept nogil:
-        """Histograms of counts of a block of features of all leaves that may be cut."""
-        cdef const Leaf* leaf
-        cdef int i
-        for i in range(n_leaves):
-            if not self.is_open[i]:
-                continue
-            leaf = &self.leaves[i]
-            memset(&self.count_cells[i, 0], 0, self.largest_block * sizeof(long long))
-            add_rows(
-                &codes[block, 0, 0], &self.rows[leaf.start], &self.row_counts[leaf.start],
-                leaf.stop - leaf.start, &self.starts_in_block[block * codes.shape[2]],
-                &self.count_cells[i, 0],
-            )
 
     cdef void search_block(
         self, Py_ssize_t block, Py_ssize_t width, int n_leaves, bint with_counts,
@@ -184,7 +113,7 @@ cdef class LevelSearch:
         """The best cut on the features of a block."""
         cdef Split* best = &self.found[block]
         cdef Split other
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, last
         cdef int i
         cdef bint any_missing
         best.gain = 0
@@ -192,8 +121,9 @@ cdef class LevelSearch:
             if not self.candidates[k]:
                 continue
             any_missing = False
+            last = self.starts[k] + self.n_bins[k]
             for i in range(n_leaves):
-                if self.is_open[i] and self.histograms.cells[i, self.starts[k] + self.n_bins[k]]:
+                if self.is_open[i] and self.histograms.words_by_code.cells[i, last] != 0:
                     any_missing = True
             if not any_missing:
                 self.search_feature(
@@ -220,9 +150,11 @@ cdef class LevelSearch:
             if not self.is_open[i]:
                 continue
             if with_counts:
-                counts = &self.count_cells[i, self.starts_in_block[k]]
+                counts = &self.histograms.count_cells[
+                    i, self.histograms.starts_in_block[k]
+                ]
             add_gains(
-                &self.histograms.cells[i, self.starts[k]], counts, self.n_bins[k],
+                &self.histograms.words_by_code.cells[i, self.starts[k]], counts, self.n_bins[k],
                 self.directions[k], missing, &self.leaves[i].sums, rules, at_most, gains,
             )
         for bin in range(self.n_bins[k]):
@@ -251,7 +183,7 @@ cdef class LevelSearch:
         cdef Py_ssize_t bin
         if not self.is_open[index]:
             return False
-        cells = &self.histograms.cells[index, self.starts[k]]
+        cells = &self.histograms.words_by_code.cells[index, self.starts[k]]
         leaf.split = cut[0]
         leaf.split.left_word = cells[self.n_bins[k]] if cut.missing == LEFT else 0
         for bin in range(cut.bin + 1):

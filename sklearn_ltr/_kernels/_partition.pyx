@@ -91,7 +91,8 @@ cdef long long count_left(
     cdef Py_ssize_t i
     cdef long long count = 0
     for i in range(n):
-        prefetch(column + width * <size_t>rows[i + AHEAD])
+        # Not beyond the leaf, where another thread may write.
+        prefetch(column + width * <size_t>rows[min(i + AHEAD, n - 1)])
         if not is_right(column[width * <size_t>rows[i]], cut):
             count += counts[rows[i]]
     return count

@@ -11,7 +11,8 @@ from cython.parallel cimport prange
 from libc.stdlib cimport calloc, free
 
 from sklearn_ltr._kernels._grown_tree cimport GrownTree, Leaf, size
-from sklearn_ltr._kernels._level_search cimport LevelSearch, Siblings
+from sklearn_ltr._kernels._level_histograms cimport Siblings
+from sklearn_ltr._kernels._level_search cimport LevelSearch
 from sklearn_ltr._kernels._partition cimport cut_of, partition
 from sklearn_ltr._kernels._split cimport RIGHT, UNDECIDED, Rules, Split, low
 from sklearn_ltr._kernels._types cimport code_t
@@ -52,7 +53,7 @@ cdef class SymmetricTreeBuilder(GrownTree):
             self.rows, self.words, starts, n_bins, directions, uncommon,
             min(max_leaves, 1 << (depth - 1)), n_candidates, n_threads
         )
-        self.search.leaves = self.leaves
+        self.search.leaves = self.search.histograms.leaves = self.leaves
         self.depth = depth
         self.n_left = <Py_ssize_t*>calloc(max_leaves, sizeof(Py_ssize_t))
         self.pairs = <Siblings*>calloc(max_leaves, sizeof(Siblings))
@@ -87,7 +88,7 @@ cdef class SymmetricTreeBuilder(GrownTree):
         cdef Split cut
         cdef int level, n_pairs = 1
         if counts.shape[0]:
-            self.search.prepare_counts()
+            self.search.histograms.prepare_counts()
         self.pairs[0] = Siblings(0, -1)
         self.order[0] = 0
         with nogil:
