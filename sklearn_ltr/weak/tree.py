@@ -182,9 +182,9 @@ class TreeGrower:
 
     Leafwise, the leaf whose split gains most is split next. A symmetric tree has one split for all
     leaves of a level, that of the largest sum of gains; a leaf of which a side would be too small,
-    or in the wrong order, adds nothing to the sum and stays whole. Gains within 1e-9 of each other
-    count as equal: the lowest feature, then the lowest threshold, then missing values on the left
-    win.
+    without weight or in the wrong order adds nothing to the sum and stays whole. Gains within 1e-9
+    of each other count as equal: the lowest feature, then the lowest threshold, then missing values
+    on the left win.
 
     For the search, weighted targets are rounded to integers, as fine as 64 bits for the sums of
     them and of the weights allow: to about n * 2^-62 of the sum of absolute targets without

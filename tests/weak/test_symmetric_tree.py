@@ -274,6 +274,18 @@ def test_a_cut_that_costs_only_leaves_that_count_too_little():
     assert leaves.tree.n_leaves == 3
 
 
+def test_missing_values_of_leaves_that_are_too_small_decide_nothing():
+    """They go to the side of most rows of the leaves that are divided."""
+    X = np.array([[0, np.nan]] * 3 + [[1, 0]] * 3 + [[1, 1]] * 5)
+    target = np.array([-90.0] * 3 + [0.0] * 3 + [9.0] * 5)
+    problem = TreeProblem(X, target, None, None, None, False)
+    _, leaves = check(problem, max_depth=2, min_samples_leaf=2)
+    assert [oracle.cut_at(leaves.tree, n[0]) for n in oracle.levels(leaves.tree)] == [
+        (0, 0, True), (1, 0, True)
+    ]  # fmt: skip
+    assert leaves.tree.n_leaves == 3
+
+
 def test_of_equal_cuts_of_a_feature_the_lower_threshold_counts():
     """Also if missing values go to the right there, and to the left at the higher one."""
     X = np.array([[0.0], [1.0], [2.0], [np.nan]])
