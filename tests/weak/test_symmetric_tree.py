@@ -97,7 +97,7 @@ def check(problem, *, max_bins=255, n_threads=1, max_depth=None, **params):
     return binner, leaves
 
 
-@examples(60)
+@examples(50)
 @given(
     problem=tree_problems(),
     params=st.fixed_dictionaries(parameters),
@@ -117,7 +117,7 @@ def test_trees_of_several_blocks_of_features(problem, params):
     check(problem, **params)
 
 
-@examples(40)
+@examples(30)
 @given(
     problem=tree_problems(),
     params=st.fixed_dictionaries(parameters),
@@ -138,7 +138,7 @@ def test_monotonic_trees_equal_the_oracle(problem, params, max_bins, data):
     assert_monotonic(leaves.tree, problem.X, cst)
 
 
-@examples(40)
+@examples(30)
 @given(
     problem=tree_problems(max_features=3),
     params=st.fixed_dictionaries({k: v for k, v in parameters.items() if k != "max_depth"}),
@@ -295,7 +295,7 @@ def test_of_equal_cuts_of_a_feature_the_lower_threshold_counts():
     assert oracle.cut_at(leaves.tree, 0) == (0, 0, True)
 
 
-@examples(15)
+@examples(10)
 @given(
     seed=st.integers(0, 10**6),
     min_samples_leaf=st.sampled_from([2, 5, 9, 20]),
@@ -428,8 +428,7 @@ def test_listing_uncommon_cells_changes_nothing(monkeypatch, weighted, max_bins,
         assert_same_tree(tree, trees[0], (*ARRAYS, "gain", "value"))
 
 
-@pytest.mark.parametrize("counted", [False, True])
-@pytest.mark.parametrize("max_features", [1.0, 0.5])
+@pytest.mark.parametrize(("counted", "max_features"), [(False, 1.0), (True, 0.5)])
 def test_threads_and_the_order_of_rows_change_nothing(counted, max_features):
     X, target = make(30_000, 40, distinct=8)
     rng = np.random.default_rng(1)
