@@ -612,12 +612,11 @@ def test_members_that_are_refused(data, members, error, match):
         BlendedRanker(members).fit(X, y, groups=groups)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_what_fails_is_named(data, n_jobs):
+def test_what_fails_is_named(data):
     X, y, groups = data
     for where in ("fit", "predict"):
         failing = Failing(RuntimeError("no more memory"), where)
-        ranker = BlendedRanker([("a", Column()), ("bad", failing)], n_jobs=n_jobs)
+        ranker = BlendedRanker([("a", Column()), ("bad", failing)])
         with pytest.raises(RuntimeError, match=r'^BlendedRanker: member "bad": no more memory$'):
             ranker.fit(X, y, groups=groups)
         with pytest.raises(NotFittedError, match="interrupted or failed"):
@@ -625,6 +624,13 @@ def test_what_fails_is_named(data, n_jobs):
     inside = BlendedRanker([("b", BlendedRanker([("c", Failing(KeyError("k")))]))])
     with pytest.raises(KeyError, match='member "b": BlendedRanker: member "c": k'):
         inside.fit(X, y, groups=groups)
+
+
+def test_what_fails_in_another_process_is_named(data):
+    X, y, groups = data
+    ranker = BlendedRanker([("a", RankSVM()), ("bad", RankSVM(C=-1))], n_jobs=2)
+    with pytest.raises(ValueError, match=r'^BlendedRanker: member "bad": C == -1, must be > 0'):
+        ranker.fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize("error", [TwoArguments(3, "x"), OSError(2, "no such file", "f")])
