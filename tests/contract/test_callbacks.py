@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_ltr import MPBoost
+from sklearn_ltr import BlendedRanker, MPBoost
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.scorers import get_scorer
 
@@ -240,6 +240,18 @@ def test_monitor_inside_a_search(n_jobs, data):
             expected += staged_ndcg(distance, X[train], y[train], groups[train])
     expected += staged_ndcg(search.best_params_["mpboost__distance"], X, y, groups)
     np.testing.assert_allclose(sorted(logged(log)), sorted(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_monitor_of_a_member_of_a_blend(n_jobs, data):
+    """In a pipeline, with and without processes of their own for the members."""
+    X, y, groups = data
+    log = monitor()
+    watched = make_pipeline(StandardScaler(), MPBoost(n_estimators=4).set_callbacks(log))
+    members = [("watched", watched), ("other", MPBoost(n_estimators=2))]
+    BlendedRanker(members, n_jobs=n_jobs).fit(X, y, groups=groups)
+    expected = staged_ndcg(MPBoost().distance, X, y, groups)
+    np.testing.assert_allclose(logged(log), expected, rtol=1e-12)
 
 
 def staged_ndcg(distance, X, y, groups):
