@@ -215,7 +215,7 @@ def test_long_queries(R):
     n = 10_001
     X = rng.normal(size=(n, 2))
     y = (X[:, 1] + rng.normal(size=n) > 2).astype(float)
-    model = make(R, n_estimators=3).fit(X, y, np.zeros(n))
+    model = make(R, n_estimators=5).fit(X, y, np.zeros(n))
     assert model.score(X, y, np.zeros(n)) > 0.3
 
 
