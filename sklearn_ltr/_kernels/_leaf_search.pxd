@@ -11,11 +11,6 @@ cdef enum:
     CELLS_PER_THREAD = 200_000  # with fewer a second thread costs more than it does
 
 
-cdef void draw_candidates(
-    unsigned long long seed, int number, int n_drawn, Py_ssize_t n_features, unsigned char* chosen
-) noexcept nogil
-
-
 cdef class LeafSearch:
     cdef const unsigned int[::1] rows
     cdef const long long[::1] words

@@ -12,37 +12,12 @@ from cython.parallel cimport prange
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from sklearn_ltr._kernels._draws cimport draw_candidates
 from sklearn_ltr._kernels._histogram cimport add_rows
 from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
 from sklearn_ltr._kernels._partition cimport count_left, cut_of
 from sklearn_ltr._kernels._split cimport TIE, Rules, Split, low, search_feature
 from sklearn_ltr._kernels._types cimport code_t
-
-cdef inline unsigned long long split_mix(
-    unsigned long long seed, unsigned long long n
-) noexcept nogil:
-    """Number n of the SplitMix64 sequence of a seed."""
-    cdef unsigned long long x = seed + (n + 1) * 0x9E3779B97F4A7C15ULL
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL
-    return x ^ (x >> 31)
-
-
-cdef void draw_candidates(
-    unsigned long long seed,
-    int number,                     # of the draw
-    int n_drawn,
-    Py_ssize_t n_features,
-    unsigned char* chosen,          # OUT, (n_features,)
-) noexcept nogil:
-    """Choose some features without replacement."""
-    cdef Py_ssize_t k, done = 0
-    cdef unsigned long long x
-    for k in range(n_features):
-        x = split_mix(seed, number * n_features + k)
-        # One of the features left is taken with the chance that as many are still wanted.
-        chosen[k] = <double>(x >> 11) * 2.0 ** -53 * (n_features - k) < n_drawn - done
-        done += chosen[k]
 
 
 @cython.nonecheck(False)  # of `self` and `histograms`, never None: the check would need the GIL

@@ -12,8 +12,9 @@ from cython.parallel cimport prange, threadid
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from sklearn_ltr._kernels._draws cimport draw_candidates
 from sklearn_ltr._kernels._leaf_gains cimport add_gains, fit_of, gain_of
-from sklearn_ltr._kernels._leaf_search cimport CELLS_PER_THREAD, draw_candidates
+from sklearn_ltr._kernels._leaf_search cimport CELLS_PER_THREAD
 from sklearn_ltr._kernels._level_histograms cimport LevelHistograms, Siblings
 from sklearn_ltr._kernels._partition cimport count_left, cut_of, rows_left
 from sklearn_ltr._kernels._split cimport (

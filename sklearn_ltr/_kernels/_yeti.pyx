@@ -10,6 +10,7 @@ from libc.math cimport exp, fabs, log, log1p
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from sklearn_ltr._kernels._draws cimport split_mix
 from sklearn_ltr._kernels._ranking cimport sort_rows
 from sklearn_ltr._kernels._types cimport Row
 
@@ -18,17 +19,9 @@ cdef enum:
     CROWDED = 8         # pairs in one bucket, for each row, from which on merging is faster
 
 
-cdef inline uint64_t mixed(uint64_t key, uint64_t number) noexcept nogil:
-    """The number-th output of the generator SplitMix64 in the state `key`."""
-    cdef uint64_t x = key + (number + 1) * 0x9E3779B97F4A7C15ULL
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL
-    return x ^ (x >> 31)
-
-
 cdef inline double odds(uint64_t key, Py_ssize_t place) noexcept nogil:
     """u / (1 - u) of a u that is uniform in the open interval (0, 1), of 52 bits and a half."""
-    cdef double u = (<double>(mixed(key, place) >> 12) + 0.5) * 2.0**-52
+    cdef double u = (<double>(split_mix(key, place) >> 12) + 0.5) * 2.0**-52
     return u / (1 - u)
 
 
@@ -138,9 +131,9 @@ cdef void draw_query(
     cdef Py_ssize_t p
     for p in range(first, last):
         if far:
-            sort_far(mixed(key, p), n, strength, work)
+            sort_far(split_mix(key, p), n, strength, work)
         else:
-            sort_near(mixed(key, p), n, strength, drawn, bucket, count, work)
+            sort_near(split_mix(key, p), n, strength, drawn, bucket, count, work)
         value[0] += neighbours(
             n_pairs, far, strength, grade, share, &work[0], weight, gradient, curvature
         )
@@ -179,8 +172,8 @@ def draw_pairs(
         n = offsets[q + 1] - start
         t = threadid()
         draw_query(
-            mixed(seed, q), first, last, n, min(n - 1, share.shape[0]), far[q], &strength[start],
-            &grades[start], &share[0], work[t * part:(t + 1) * part], &drawn[t, 0],
-            &counts[t, 0], &counts[t, n], &value[q], &weight[q], &gradient[start],
-            &curvature[start],
+            split_mix(seed, q), first, last, n, min(n - 1, share.shape[0]), far[q],
+            &strength[start], &grades[start], &share[0], work[t * part:(t + 1) * part],
+            &drawn[t, 0], &counts[t, 0], &counts[t, n], &value[q], &weight[q],
+            &gradient[start], &curvature[start],
         )
