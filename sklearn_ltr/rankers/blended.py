@@ -454,7 +454,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         clones = [(name, clone(member)) for name, member in members]
         taken = [what_it_takes(name, member, metadata) for name, member in clones]
         warn_of_lost_weights(clones, metadata, taken)
-        used = isinstance(self.weights, dict) or any("X_val" in its for its in taken)
+        used = isinstance(self._weights(), dict) or any("X_val" in its for its in taken)
         if "X_val" in metadata and not used:
             warn_caller(
                 "Nothing makes use of `X_val`: no member takes validation rows, and `weights` has "
