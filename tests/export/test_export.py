@@ -47,7 +47,12 @@ from sklearn_ltr.export import from_dict, plain, to_dict, to_ranklib_xml
 from sklearn_ltr.metrics import get_metric
 
 NOT_KEPT = "_trained_on"  # by which a scorer knows the queries trained on: no part of the model
-STOPPING = {"early_stopping": True, "n_iter_no_change": 3, "validation_fraction": 0.3}
+STOPPING = {
+    "early_stopping": True,
+    "n_iter_no_change": 3,
+    "validation_fraction": 0.3,
+    "random_state": 2,
+}
 DRAWS = {"subsample": 0.6, "max_features": 0.5, "random_state": 7}
 VARIANTS = {
     "stopped": STOPPING,
