@@ -4,35 +4,14 @@
 
 import numpy as np
 
-from sklearn_ltr.losses.base import BoundLoss, Loss, positive
+from sklearn_ltr.losses.base import Loss, positive
+from sklearn_ltr.losses.softmax import BoundCrossEntropy
 
 
-class _BoundListCrossEntropy(BoundLoss):
+class _BoundListCrossEntropy(BoundCrossEntropy):
     def _prepare(self, loss):
-        self._log_aim = self._log_top_one(self.data.y / positive(loss, "temperature"))
-        self._aim = np.exp(self._log_aim)
-        self._ordered = self.data.per_row(self.data.informative)
-
-    def _evaluate(self, scores, round):
-        self._log_now = self._log_top_one(scores)
-        gradient = np.where(self._ordered, np.exp(self._log_now) - self._aim, 0.0)
-        return self._cross_entropy(self._log_now), gradient
-
-    def _curvature(self):
-        return np.where(self._ordered, np.exp(np.maximum(self._log_aim, self._log_now)), 0.0)
-
-    def _value(self, scores):
-        return self._cross_entropy(self._log_top_one(scores))
-
-    def _cross_entropy(self, log_now):
-        terms = self._aim * log_now
-        return np.where(self.data.informative, -np.add.reduceat(terms, self.data.offsets[:-1]), 0.0)
-
-    def _log_top_one(self, z):
-        """Logarithms of p(z)."""
-        starts, per_row = self.data.offsets[:-1], self.data.per_row
-        z = z - per_row(np.maximum.reduceat(z, starts))
-        return z - per_row(np.log(np.add.reduceat(np.exp(z), starts)))
+        self._aim = np.exp(self._log_softmax(self.data.y / positive(loss, "temperature")))
+        self._counts = self.data.informative
 
 
 class ListCrossEntropy(Loss):

@@ -5,13 +5,14 @@
 import numpy as np
 
 from sklearn_ltr.labels import check_gain
-from sklearn_ltr.losses.base import BoundLoss, Loss
+from sklearn_ltr.losses.base import Loss
+from sklearn_ltr.losses.softmax import BoundCrossEntropy
 
 # What is drawn in a round: the key of its seed, far from those of the weak rankers.
 GAMMAS = 2**31
 
 
-class _BoundListNDCGCrossEntropy(BoundLoss):
+class _BoundListNDCGCrossEntropy(BoundCrossEntropy):
     draws = True
 
     def _prepare(self, loss):
@@ -22,7 +23,7 @@ class _BoundListNDCGCrossEntropy(BoundLoss):
         self._gain = np.exp2(data.y - data.per_row(largest))
         spread = 1 - np.minimum.reduceat(self._gain, starts)
         self._width = data.per_row(np.minimum(np.exp2(-largest), spread))
-        self._differ = spread > 0  # few digits are left of grades that hardly do
+        self._counts = spread > 0  # few digits are left of grades that hardly do
         self._draw(0)
 
     def _draw(self, round):
@@ -35,26 +36,7 @@ class _BoundListNDCGCrossEntropy(BoundLoss):
     def _evaluate(self, scores, round):
         if round != self._round:
             self._draw(round)
-        log_now = self._log_softmax(scores)
-        self._now = np.exp(log_now)
-        gradient = np.where(self.data.per_row(self._differ), self._now - self._aim, 0.0)
-        return self._cross_entropy(log_now), gradient
-
-    def _curvature(self):
-        largest = np.maximum(self._aim, self._now)
-        return np.where(self.data.per_row(self.data.informative), largest, 0.0)
-
-    def _value(self, scores):
-        return self._cross_entropy(self._log_softmax(scores))
-
-    def _cross_entropy(self, log_now):
-        terms = self._aim * log_now
-        return np.where(self._differ, -np.add.reduceat(terms, self.data.offsets[:-1]), 0.0)
-
-    def _log_softmax(self, scores):
-        starts, per_row = self.data.offsets[:-1], self.data.per_row
-        z = scores - per_row(np.maximum.reduceat(scores, starts))
-        return z - per_row(np.log(np.add.reduceat(np.exp(z), starts)))
+        return super()._evaluate(scores, round)
 
 
 class ListNDCGCrossEntropy(Loss):
