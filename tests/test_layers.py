@@ -44,6 +44,7 @@ LAYERS = {
     "boosting": 4,
     "scorefunction": 4,
     "members": 4,
+    "blending": 4,
     "rankers": 5,
     "scorers": 6,
     "plotting": 6,

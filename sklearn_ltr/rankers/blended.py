@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """BlendedRanker: the weighted sum of the standardised scores of several rankers."""
 
-from numbers import Real
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
@@ -17,6 +15,14 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ltr.base import BaseRanker
+from sklearn_ltr.blending import (
+    check_candidates,
+    check_weights,
+    moments,
+    standardized_within,
+    weighted_sum,
+    with_weight,
+)
 from sklearn_ltr.boosting.early_stopping import Judge
 from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.keywords import explain_keywords
@@ -38,16 +44,12 @@ from sklearn_ltr.rankers.yetirank import YetiRank
 from sklearn_ltr.scored_rows import check_groups_arrived
 from sklearn_ltr.validation import (
     check_choice,
-    check_column,
     check_positive,
     check_predicted,
     warn_caller,
 )
 
 STANDARDIZATIONS = ("query", "train")
-
-# Of scores that are not all the same.
-LEAST_DEVIATION = np.finfo(np.float64).smallest_subnormal
 
 NOTHING_FOUND = (
     "{} found nothing to rank by: by each of its members all training rows have the same score. "
@@ -292,20 +294,9 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         kept = np.array([not _is_dropped(member) for _, member in members])
         names = [name for (name, _), keep in zip(members, kept, strict=True) if keep]
         members = [(name, member) for name, member in members if not _is_dropped(member)]
-        weights, chosen = np.ones(len(kept)), None
         if isinstance(self._weights(), dict):
-            chosen = _check_candidates(self._weights(), names)
-        elif self.weights is not None:
-            weights = check_column(self.weights, "weights")
-            if len(weights) != len(kept):
-                raise ValueError(
-                    f"`weights` must have one number for each of the {len(kept)} members; got "
-                    f"{len(weights)}."
-                )
-        weights = weights[kept]
-        if not weights.any():
-            raise ValueError("`weights` is zero for every member; at least one must not be.")
-        return members, weights, chosen
+            return members, np.ones(len(members)), check_candidates(self._weights(), names)
+        return members, check_weights(self.weights, kept), None
 
     def _check_members(self):
         members = self.estimators
@@ -416,9 +407,9 @@ class BlendedRanker(BaseRanker, _BaseComposition):
                 fitted, self._moments(fitted, rows, part), rows, data.select(mask), *chosen
             )
         fitted = self._fit_members(members, rows, data, weighted, validation)
-        means, deviations = moments = self._moments(fitted, rows, data)
+        means, deviations = self._moments(fitted, rows, data)
         if chosen is not None and held_out is not None:
-            weights, scores = self._choose(fitted, moments, X_val, held_out, *chosen)
+            weights, scores = self._choose(fitted, (means, deviations), X_val, held_out, *chosen)
         if not deviations[weights != 0].any():
             warn_caller(NOTHING_FOUND.format(type(self).__name__), ConstantModelWarning)
         kept = dict(fitted)
@@ -482,34 +473,26 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         X, ids = _rows(X, data), _ids(data.queries)
         means, deviations = np.zeros(len(members)), np.zeros(len(members))
         for m, (name, member) in enumerate(members):
-            scores = scores_of(name, member, X, ids)
-            low, high = data.smallest(scores), data.largest(scores)
-            means[m] = low
-            if low < high:
-                share = (scores - low) / (high - low)  # whose squares neither overflow nor vanish
-                mean = data.mean(share, data.sample_weight)
-                variance = data.mean((share - mean) ** 2, data.sample_weight)
-                means[m] = low + (high - low) * mean
-                deviations[m] = max((high - low) * np.sqrt(variance), LEAST_DEVIATION)
+            means[m], deviations[m] = moments(scores_of(name, member, X, ids), data)
         return means, deviations
 
-    def _choose(self, members, moments, X, held_out, m, candidates):
+    def _choose(self, members, of_training, X, held_out, m, candidates):
         """The weights with the best of the candidates for member m, and the scores of all."""
         held_out = held_out.in_given_order()  # which some tie rules go by
         X, ids = _rows(X, held_out), _ids(held_out.queries)
         parts = [
             self._standardized(scores_of(name, member, X, ids), held_out.queries, mean, deviation)
-            for (name, member), mean, deviation in zip(members, *moments, strict=True)
+            for (name, member), mean, deviation in zip(members, *of_training, strict=True)
         ]
         judge = Judge(held_out, self._metric())
-        weights = [_with_weight(len(members), m, candidate) for candidate in candidates]
-        scores = np.array([judge(_blend(parts, w)) for w in weights])
+        weights = [with_weight(len(members), m, candidate) for candidate in candidates]
+        scores = np.array([judge(weighted_sum(parts, w)) for w in weights])
         return weights[int(np.argmax(scores))], scores
 
     def _standardized(self, scores, queries, mean, deviation):
         """Scores, rows in the order of `queries` if there are any, less mean over deviation."""
         if queries is not None and self.standardize == "query":
-            return _standardized_within(scores, queries)
+            return standardized_within(scores, queries)
         with np.errstate(over="ignore"):  # as `predict` tells
             return np.zeros(len(scores)) if deviation == 0 else (scores - mean) / deviation
 
@@ -558,7 +541,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
             scores = scores_of(name, member, X, groups)[order]
             parts.append(self._standardized(scores, queries, self.means_[m], self.deviations_[m]))
         scores = np.empty(n)
-        scores[order] = _blend(parts, self.weights_)
+        scores[order] = weighted_sum(parts, self.weights_)
         return check_predicted(scores)
 
     def _fitted(self):
@@ -568,71 +551,6 @@ class BlendedRanker(BaseRanker, _BaseComposition):
 
 def _is_dropped(member):
     return isinstance(member, str) and member == "drop"
-
-
-def _check_candidates(weights, names):
-    """The number of the member of ``{name: candidates}``, and the candidates."""
-    if len(weights) != 1:
-        raise ValueError(
-            f"`weights` as a dict must have the candidates of one member; got {len(weights)}. The "
-            "weights of several members, chosen by validation, fit the validation queries and "
-            "not others."
-        )
-    ((name, candidates),) = weights.items()
-    if name not in names:
-        raise ValueError(f"`weights` has candidates for {name!r}; the members are {names}.")
-    if len(names) == 1:
-        raise ValueError(
-            "`weights` has candidates for the only member, whose weight makes no difference."
-        )
-    several = np.iterable(candidates) and not isinstance(candidates, str)
-    wrong = [c for c in candidates if not isinstance(c, Real) or not c > -np.inf] if several else []
-    if not several or wrong or len(candidates) == 0:
-        raise ValueError(
-            f"The candidates of {name!r} in `weights` must be a list of one or more numbers, "
-            f"finite or numpy.inf; got {wrong[0] if wrong else candidates!r}."
-        )
-    return names.index(name), [float(c) for c in candidates]
-
-
-def _with_weight(n_members, m, weight):
-    """Weights of which that of member m is given, infinite if it is to stand alone."""
-    weights = np.zeros(n_members) if weight == np.inf else np.ones(n_members)
-    weights[m] = 1 if weight == np.inf else weight
-    return weights
-
-
-def _blend(parts, weights):
-    """Weighted sum of the standardised scores of members; those of weight 0 are not looked at."""
-    first, *others = np.flatnonzero(weights)
-    with np.errstate(over="ignore", invalid="ignore"):  # as `predict` tells
-        scores = weights[first] * parts[first]
-        for m in others:
-            scores += weights[m] * parts[m]
-    return scores
-
-
-def _standardized_within(scores, queries):
-    """Scores less their mean over their deviation in the query; 0 where they are all the same.
-
-    What is added up is in ascending order, so that nothing depends on the order of rows.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,), dtype float64
-        In the order of `queries`.
-    queries : QueryGroups
-    """
-    starts, sizes = queries.offsets[:-1], queries.sizes
-    low, high = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
-    same = np.repeat(low == high, sizes)
-    span = np.where(low == high, 1, high - low)
-    share = (scores - np.repeat(low, sizes)) / np.repeat(span, sizes)  # from 0 to 1
-    ascending = share[np.lexsort((share, queries.query_of_row()))]
-    mean = np.repeat(np.add.reduceat(ascending, starts) / sizes, sizes)
-    variance = np.add.reduceat((ascending - mean) ** 2, starts) / sizes
-    deviation = np.repeat(np.where(low == high, 1, np.sqrt(variance)), sizes)
-    return np.where(same, 0, (share - mean) / deviation)
 
 
 def _rows(X, data):
