@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions of grades: what relevance judgements become before a loss or a metric sees them."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 __all__ = ["directed_distance"]
@@ -84,21 +86,49 @@ def directed_distance(higher, lower, distance="logistic", *, alpha=0.5, lam=3.0,
     return values
 
 
+def as_gain(gain):
+    """A gain as rankers and metrics keep it: a list or an array as a tuple, the others as given.
+
+    Parameters
+    ----------
+    gain : {"exponential", "linear"}, sequence, mapping or callable
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if isinstance(gain, (list, tuple, np.ndarray)) and np.ndim(gain) == 1 and len(gain) > 0:
+        return tuple(float(value) for value in gain)
+    known = isinstance(gain, str) and gain in GAINS
+    if known or isinstance(gain, Mapping) or callable(gain):
+        return gain
+    raise ValueError(
+        f"`gain` must be one of {list(GAINS)}, the gains of the grades 0, 1, 2, ... as a list, a "
+        f"mapping of grades to gains or a callable; got {gain!r}."
+    )
+
+
 def check_gain(grades, gain, name="y"):
     """Check that grades have gains.
 
     Parameters
     ----------
     grades : ndarray, dtype float64, not empty
-    gain : {"exponential", "linear"}
+    gain : {"exponential", "linear"}, tuple, mapping or callable
+        As `as_gain` returns it.
     name : str, default="y"
         Name of the grades in error messages.
 
     Raises
     ------
     ValueError
-        If a grade is negative, or its gain is infinite.
+        If a grade has no gain, its gain is negative or infinite, or a higher grade has a lower
+        gain. For a gain by name, if a grade is negative.
     """
+    if not isinstance(gain, str):
+        _given_gains(np.unique(grades), gain, name)
+        return
     if (lowest := grades.min()) < 0:
         raise ValueError(
             f"`{name}` has the negative grade {lowest:g}; a gain needs grades of at least 0. "
@@ -111,8 +141,42 @@ def check_gain(grades, gain, name="y"):
         )
 
 
+def _given_gains(distinct, gain, name="y"):
+    """Gains of distinct grades, ascending, by a tuple, a mapping or a callable; all are checked."""
+    if callable(gain):
+        values = np.asarray(gain(distinct), dtype=np.float64)
+        if values.shape != distinct.shape:
+            raise ValueError(
+                f"`gain` returned shape {values.shape} for {len(distinct)} distinct grades."
+            )
+    else:
+        listed = gain if isinstance(gain, Mapping) else dict(enumerate(gain))
+        missing = [grade for grade in distinct.tolist() if grade not in listed]
+        if missing:
+            raise ValueError(
+                f"`{name}` has the grade {missing[0]:g}, which `gain` does not list; it has "
+                f"{list(listed)}."
+            )
+        values = np.array([listed[grade] for grade in distinct.tolist()], dtype=np.float64)
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            f"`gain` must be finite and not negative; it is {values[i]:g} for the grade "
+            f"{distinct[i]:g}."
+        )
+    falls = np.diff(values) < 0
+    if falls.any():
+        i = int(np.argmax(falls))
+        raise ValueError(
+            f"`gain` must not fall as grades rise; it is {values[i]:g} for the grade "
+            f"{distinct[i]:g} and {values[i + 1]:g} for {distinct[i + 1]:g}."
+        )
+    return values
+
+
 def gains(grades, gain):
-    """Gain of each grade: 2^y - 1 ("exponential") or y ("linear").
+    """Gain of each grade: 2^y - 1 ("exponential"), y ("linear"), or what `gain` says.
 
     Examples
     --------
@@ -120,7 +184,12 @@ def gains(grades, gain):
     >>> from sklearn_ltr.labels import gains
     >>> gains(np.array([0.0, 1.0, 2.0, 3.0]), "exponential")
     array([0., 1., 3., 7.])
+    >>> gains(np.array([2.0, 0.0, 1.0]), (0, 3, 10))
+    array([10.,  0.,  3.])
     """
+    if not isinstance(gain, str):
+        distinct, of_row = np.unique(grades, return_inverse=True)
+        return _given_gains(distinct, gain)[of_row]
     if gain == "linear":
         return grades
     values = np.exp2(grades)

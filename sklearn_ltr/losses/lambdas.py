@@ -192,8 +192,8 @@ class Lambdas(Loss):
         differ = np.minimum.reduceat(gain, starts) < np.maximum.reduceat(gain, starts)
         if data.informative.any() and not differ.any() and isinstance(metric, NDCG):
             raise ValueError(
-                f"The grades in `y` are so close together that their gains are equal in every "
-                f"query, so that no swap changes {metric.name}. Multiply the grades, or take "
+                f"The grades in `y` have gains that are equal in every query, so that no swap "
+                f"changes {metric.name}. If they are close together, multiply the grades, or take "
                 'gain="linear".'
             )
         if data.informative.any() and not differ.any():

@@ -66,7 +66,9 @@ class Metric(Versioned):
             )
         cut_off = {name: switches.pop(name) for name in switches.keys() & {"k"}}
         defaults = {field.name: field.default for field in fields(cls)}
-        others = {n: v for n, v in switches.items() if n not in defaults or v != defaults[n]}
+        others = {
+            n: v for n, v in switches.items() if n not in defaults or np.ndim(v) or v != defaults[n]
+        }
         if others:
             raise ValueError(
                 f"`like={like!r}` sets every switch, so give no other one but `k` beside it; got "

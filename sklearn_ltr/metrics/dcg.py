@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Discounted cumulative gain, plain and normalised."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from sklearn_ltr._kernels import _dcg
-from sklearn_ltr.labels import GAINS, check_gain, gains
+from sklearn_ltr.labels import as_gain, check_gain, gains
 from sklearn_ltr.metrics._per_query import TIES, UNDEFINED, Metric, check_cut_off
 from sklearn_ltr.ranking import run_kernel
 from sklearn_ltr.validation import check_choice
@@ -58,7 +59,7 @@ class _Discounted(Metric):
     def __post_init__(self):
         super().__post_init__()
         object.__setattr__(self, "k", check_cut_off(self.k))
-        check_choice(self.gain, "gain", GAINS)
+        object.__setattr__(self, "gain", as_gain(self.gain))
         check_choice(self.discount, "discount", DISCOUNTS)
         check_choice(self.ties, "ties", TIES)
 
@@ -93,7 +94,7 @@ class DCG(_Discounted):
     }
 
     k: int | None = None
-    gain: str = "exponential"
+    gain: str | tuple | Mapping | Callable = "exponential"
     discount: str = "log2"
     ties: str = "average"
 
@@ -133,7 +134,7 @@ class NDCG(_Discounted):
     }
 
     k: int | None = None
-    gain: str = "exponential"
+    gain: str | tuple | Mapping | Callable = "exponential"
     discount: str = "log2"
     ties: str = "average"
     undefined: str | int = "skip"
@@ -187,16 +188,18 @@ def ndcg_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Grade of each row: a finite number of at least 0, and at most 1023 for the exponential
-        gain.
+        Grade of each row: a finite number that has a gain; of at least 0 for a gain by name, and at
+        most 1023 for the exponential one.
     y_score : array-like of shape (n_samples,)
         Score of each row, finite; the highest is ranked first.
     groups : array-like of shape (n_samples,), default=None
         Query id of each row, in any order and of any type. None takes all rows as one query.
     k : int, default=None
         Cut-off: only the first k positions count. None ranks every row.
-    gain : {"exponential", "linear"}, default="exponential"
-        2^y - 1 or y.
+    gain : {"exponential", "linear"}, array-like, mapping or callable, default="exponential"
+        2^y - 1; y; the gains of the grades 0, 1, 2, ...; the gain of each grade, ``{grade: gain}``;
+        or a function of the distinct grades, ascending, that returns their gains. Gains are
+        finite, not negative, and do not fall as grades rise.
     discount : {"log2", "letor"}, default="log2"
         1 / log2(1 + j) at position j; or 1 at positions 1 and 2 and 1 / log2(j) after them, as in
         the LETOR scripts and the MPBoost paper.
@@ -320,16 +323,18 @@ def dcg_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Grade of each row: a finite number of at least 0, and at most 1023 for the exponential
-        gain.
+        Grade of each row: a finite number that has a gain; of at least 0 for a gain by name, and at
+        most 1023 for the exponential one.
     y_score : array-like of shape (n_samples,)
         Score of each row, finite; the highest is ranked first.
     groups : array-like of shape (n_samples,), default=None
         Query id of each row, in any order and of any type. None takes all rows as one query.
     k : int, default=None
         Cut-off: only the first k positions count. None ranks every row.
-    gain : {"exponential", "linear"}, default="exponential"
-        2^y - 1 or y.
+    gain : {"exponential", "linear"}, array-like, mapping or callable, default="exponential"
+        2^y - 1; y; the gains of the grades 0, 1, 2, ...; the gain of each grade, ``{grade: gain}``;
+        or a function of the distinct grades, ascending, that returns their gains. Gains are
+        finite, not negative, and do not fall as grades rise.
     discount : {"log2", "letor"}, default="log2"
         1 / log2(1 + j) at position j; or 1 at positions 1 and 2 and 1 / log2(j) after them, as in
         the LETOR scripts and the MPBoost paper.

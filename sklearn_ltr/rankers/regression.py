@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Least-squares boosting of regression trees on the gains of grades."""
 
+from collections.abc import Mapping
+
 from sklearn_ltr.boosting.fit_signatures import FitRowsMixin
 from sklearn_ltr.boosting.trees import TreeBoosting
-from sklearn_ltr.labels import GAINS, check_gain, gains
-from sklearn_ltr.validation import LARGEST, check_choice
+from sklearn_ltr.labels import as_gain, check_gain, gains
+from sklearn_ltr.validation import LARGEST
 from sklearn_ltr.weak.tree import Tree
 
 
@@ -28,8 +30,10 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         Rounds, the paper's :math:`M`. Each adds one tree.
     learning_rate : float, default=0.05
         Shrinkage, the paper's :math:`\nu`: each tree is taken times this factor.
-    gain : {"exponential", "linear"}, default="exponential"
-        What is fitted: :math:`2^y - 1`, for grades of at least 0, or :math:`y` itself.
+    gain : {"exponential", "linear"}, array-like, mapping or callable, default="exponential"
+        What is fitted: :math:`2^y - 1`, for grades of at least 0; :math:`y` itself; the gains of
+        the grades 0, 1, 2, ...; the gain of each grade, ``{grade: gain}``; or a function of the
+        distinct grades, ascending, that returns their gains.
     grow_policy : {"leafwise", "symmetric"}, default="leafwise"
         "leafwise": trees grow best-first, the leaf whose split lowers the squared error most is
         split next. "symmetric": they grow level by level, and one split serves all leaves of a
@@ -193,12 +197,16 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = self.gain == "exponential"
+        takes_negative = isinstance(self.gain, Mapping) or callable(self.gain)
+        tags.target_tags.positive_only = not takes_negative and not self._is_linear()
         return tags
 
     def _check_params(self):
         super()._check_params()
-        check_choice(self.gain, "gain", GAINS)
+        as_gain(self.gain)
+
+    def _is_linear(self):
+        return isinstance(self.gain, str) and self.gain == "linear"
 
     def _rounds(self, train):
         """Algorithm 2 of the McRank paper, by its line numbers."""
@@ -225,12 +233,13 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
             terms = []
 
     def _targets(self, grades):
-        if self.gain == "exponential":
-            check_gain(grades, self.gain)
-        targets = gains(grades, self.gain)
+        gain = as_gain(self.gain)
+        if not self._is_linear():
+            check_gain(grades, gain)
+        targets = gains(grades, gain)
         if targets.max() > LARGEST:
             raise ValueError(
-                f"`y` has the grade {grades.max():g}, whose gain 2^y - 1 is too large to fit. Use "
-                'gain="linear" or smaller grades.'
+                f"`y` has the grade {grades.max():g}, whose gain {targets.max():g} is too large to "
+                'fit. Use gain="linear" or smaller grades.'
             )
         return targets
