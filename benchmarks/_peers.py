@@ -319,8 +319,13 @@ CONTENDERS = {
         "columns", by_column, FeatureRank(), {"n_classes": (4, 8, 16, 32, 64, 128)}
     ),
     "SingleFeatureRanker": ours("columns", by_column, SingleFeatureRanker("ndcg@10"), {}),
-    "RankSVM": ours("linear", linear, RankSVM(), {"C": tuple(10.0**k for k in range(-3, 3))}),
-    "RankNet": ours("linear", linear, RankNet(max_iter=1000), ALPHAS),
+    "RankSVM": ours(
+        "linear",
+        linear,
+        RankSVM(pair_weighting="query"),
+        {"C": tuple(10.0**k for k in range(-3, 3))},
+    ),
+    "RankNet": ours("linear", linear, RankNet(pair_weighting="query", max_iter=1000), ALPHAS),
     "ListNet": ours("linear", linear, ListNet(max_iter=1000), ALPHAS),
     "ListMLE": ours("linear", linear, ListMLE(max_iter=1000), ALPHAS),
     "RankCosine": ours("linear", linear, RankCosine(max_iter=1000), ALPHAS),

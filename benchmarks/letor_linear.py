@@ -69,6 +69,11 @@ class Model(NamedTuple):
     per_pair: bool = False
 
 
+# Every query counts the same. Where pairs are to, RankSVM gets weights of queries, so that its C
+# means the same whatever the number of pairs.
+ALIKE = {"pair_weighting": "query"}
+
+
 def smooth(Ranker, published=None, **params):
     """A linear function at the minimum of its loss."""
     return Model(Ranker(max_iter=1000, **params), {"alpha": ALPHAS}, published)
@@ -94,14 +99,16 @@ MODELS = {
     ),
     "SingleFeatureRanker": Model(SingleFeatureRanker("map")),
     "FeatureRank": Model(FeatureRank(), {"n_classes": [8, 16, 32]}),
-    "RankSVM squared": Model(RankSVM(), {"C": COSTS}, "RankSVM-Primal"),
-    "RankSVM squared, per pair": Model(RankSVM(), {"C": COSTS}, "RankSVM-Primal", per_pair=True),
-    "RankSVM hinge": Model(RankSVM(loss="hinge"), {"C": COSTS}, "RankSVM-Struct"),
-    "RankSVM hinge, per pair": Model(
-        RankSVM(loss="hinge"), {"C": COSTS}, "RankSVM-Struct", per_pair=True
+    "RankSVM squared": Model(RankSVM(**ALIKE), {"C": COSTS}, "RankSVM-Primal"),
+    "RankSVM squared, per pair": Model(
+        RankSVM(**ALIKE), {"C": COSTS}, "RankSVM-Primal", per_pair=True
     ),
-    "RankNet": smooth(RankNet),
-    "RankNet, per pair": smooth(RankNet)._replace(per_pair=True),
+    "RankSVM hinge": Model(RankSVM(loss="hinge", **ALIKE), {"C": COSTS}, "RankSVM-Struct"),
+    "RankSVM hinge, per pair": Model(
+        RankSVM(loss="hinge", **ALIKE), {"C": COSTS}, "RankSVM-Struct", per_pair=True
+    ),
+    "RankNet": smooth(RankNet, **ALIKE),
+    "RankNet, per pair": smooth(RankNet),
     "ListNet": Model(
         ListNet(max_iter=1000),
         {"temperature": [1, 1 / 2, 1 / 4, 1 / 8], "alpha": ALPHAS},
@@ -113,7 +120,7 @@ MODELS = {
     "LambdaRank map": by_adam(LambdaRank, metric="map"),
     "LambdaRank ndcg@10, net": by_adam(LambdaRank, metric="ndcg@10", hidden_layer_sizes=(10,)),
     "LambdaRank map, net": by_adam(LambdaRank, metric="map", hidden_layer_sizes=(10,)),
-    "RankNet, net": by_adam(RankNet, hidden_layer_sizes=(10,)),
+    "RankNet, net": by_adam(RankNet, hidden_layer_sizes=(10,), **ALIKE),
     "AdaRank map, paper": boosted("map", "paper", "AdaRank-MAP"),
     "AdaRank map, adaboost": boosted("map", "adaboost", "AdaRank-MAP"),
     "AdaRank ndcg@10, paper": boosted("ndcg@10", "paper", "AdaRank-NDCG"),

@@ -192,8 +192,10 @@ def qbrank_of_preferences(L2, labelled, fold, args, **params):
 def best_svm(train, fold):
     """Scores of the test rows."""
     best = -np.inf
+    n_pairs = len(all_preferences(train))
     for cost in COSTS:
-        svm = make_pipeline(FunctionTransformer(signed_log), StandardScaler(), RankSVM(cost))
+        ranker = RankSVM(cost / n_pairs)  # which multiplies the sum over the pairs
+        svm = make_pipeline(FunctionTransformer(signed_log), StandardScaler(), ranker)
         svm.fit(train.X, train.y, ranksvm__groups=train.groups)
         value = dcg(fold.validation, svm.predict(fold.validation.X)).mean()
         if value > best:

@@ -103,7 +103,7 @@ rankers = {
     "BM25 of the body": (SingleFeatureRanker(weights={body: 1}), {}),
     "best single feature": (SingleFeatureRanker(), {}),
     "weighted sum of two BM25": (SingleFeatureRanker(), {"rank__weights": mixes}),
-    "RankSVM": (RankSVM(), {"rank__C": [1, 10, 100]}),
+    "RankSVM": (RankSVM(pair_weighting="query"), {"rank__C": [1, 10, 100]}),
     "ListNet": (ListNet(), {}),
     "MPBoost": (MPBoost(n_estimators=100), {"rank__learning_rate": [0.3, 1]}),
     "LambdaMART": (LambdaMART(n_estimators=100), {"rank__max_leaf_nodes": [5, 15]}),

@@ -169,6 +169,15 @@ class RankingData:
         """Number of pairs of rows of different grades: ndarray of shape (n_queries,), float64."""
         return np.add.reduceat(self.degree, self.offsets[:-1]) / 2
 
+    @cached_property
+    def pair_weight(self):
+        """Weights of the pairs of each query, summed, 1 each unless given: ndarray (n_queries,)."""
+        if self.preferences is None:
+            return self.n_pairs
+        pairs = self.pairs
+        query = np.repeat(np.arange(self.n_queries), np.diff(pairs.pair_offsets))
+        return np.bincount(query, pairs.weight, self.n_queries)
+
     def per_row(self, of_query):
         """One number for each query (n_queries,) as one for each of its rows (n_samples,)."""
         return np.repeat(of_query, self.queries.sizes)

@@ -214,7 +214,7 @@ class ScoreFunctionRanker(BaseRanker):
         stopping = EarlyStopping(self)
         data = replace(data, random_seed=seed)
         data, held_out = stopping.hold_out(data, X_val, y_val, groups_val)
-        data = data.select(self._learnable(data))
+        data = self._weighed(data.select(self._learnable(data)))
         # In the order of the other fields, so that batches are taken from rows side by side.
         queries = QueryGroups(np.arange(data.n_samples), data.offsets, data.queries.ids)
         train = replace(data, X=_float64_rows(data), queries=queries)
@@ -267,6 +267,10 @@ class ScoreFunctionRanker(BaseRanker):
 
     def _bind(self, data):
         return bind(self._loss(), data)
+
+    def _weighed(self, data):
+        """The training rows with the weights that the loss gives their queries: RankingData."""
+        return data
 
     def _uses_lbfgs(self):
         return self.solver == "lbfgs" or (self.solver == "auto" and not self._hidden())

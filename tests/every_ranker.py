@@ -36,6 +36,7 @@ VARIANTS = {
     "temperature": {"temperature": 0.25},
     "adam": {"solver": "adam"},
     "uncentred": {"center": False},
+    "queries_alike": {"pair_weighting": "query"},
     "train": {"standardize": "train"},
     "chosen": {"standardize": "query", "weights": {"stumps": [0, 0.5, 2]}},
 }
@@ -70,6 +71,7 @@ def make(R, **params):
     quick = {"n_estimators": 12, "min_samples_leaf": 2, "max_leaf_nodes": 5, "random_state": 0}
     if R is RankSVM and params.get("loss") != "hinge":  # which gets no closer than by default
         quick["tol"] = 1e-13  # so that what is left of the gap is not seen
+        quick["C"] = 0.01  # times a sum over many pairs; more, and rounding keeps from that
     if R is AdaRank:
         quick["update"] = "adaboost"  # the paper's ends where one feature stays the best
     if R is LambdaRank:

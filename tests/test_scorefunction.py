@@ -38,7 +38,7 @@ SMOOTH = {
     ListMLE(): oracle.list_likelihood,
     RankCosine(): oracle.list_cosine,
     RankCosine(center=False): partial(oracle.list_cosine, center=False),
-    RankNet(): mean_of_pairs,
+    RankNet(pair_weighting="query"): mean_of_pairs,
 }
 ALL = [*SMOOTH, LambdaRank()]
 each_smooth = pytest.mark.parametrize("ranker", SMOOTH, ids=repr)
@@ -112,6 +112,53 @@ def test_ranknet_of_two_rows_is_logistic_regression_of_differences():
     model.fit(difference, won)
     ranker = fit(RankNet(), X, y, np.repeat(np.arange(n_queries), 2), alpha=alpha, tol=1e-10)
     assert_allclose(ranker.coef_, model.coef_[0], rtol=1e-6)
+
+
+def test_ranknet_takes_the_mean_over_all_pairs():
+    X, y, groups, offsets = make(2, lengths=(2, 12))
+    X = X * [1.0, 0.1, 10.0]
+    weight = 1.0 + groups % 3
+    pairs = [
+        (i, j, weight[i])
+        for start, stop in pairwise(offsets)
+        for i in range(start, stop)
+        for j in range(start, stop)
+        if y[i] > y[j]
+    ]
+    winner, loser, v = (np.array(a) for a in zip(*pairs, strict=True))
+
+    def value(w):
+        s = X @ w
+        return np.average(np.log1p(np.exp(s[loser] - s[winner])), weights=v) + 0.05 * w @ w
+
+    expected = slow_minimum(value, X.shape[1])
+    ranker = fit(RankNet(), X, y, groups, weight, alpha=0.1, tol=1e-9)
+    assert_allclose(ranker.coef_, expected, atol=1e-5 * np.abs(expected).max())
+    assert_allclose(ranker.train_loss_[-1], value(expected), rtol=1e-9)
+    by_query = fit(RankNet(pair_weighting="query"), X, y, groups, weight, alpha=0.1, tol=1e-9)
+    assert not np.allclose(by_query.coef_, ranker.coef_, rtol=0.01)
+
+
+def test_batches_of_ranknet_weigh_pairs_as_all_queries_do():
+    """The mean of the slopes of batches of one query is the slope of all."""
+    X, y, groups, _ = make(3, lengths=(2, 12))
+    with_grades = np.isin(groups, [q for q in np.unique(groups) if np.ptp(y[groups == q]) > 0])
+    X, y, groups = X[with_grades], y[with_grades], groups[with_grades]
+    data = RankingData.of(y, offsets_of(groups))
+    ranker = RankNet()
+    whole = ranker._weighed(data)
+    scores = X @ [1.0, 0.1, 5.0]
+
+    def slopes(data, scores):
+        bound = ranker._bind(data)
+        bound.update(scores)
+        return bound.gradient
+
+    one_by_one = [
+        slopes(whole.batch(np.arange(whole.n_queries) == q), scores[groups == group])
+        for q, group in enumerate(np.unique(groups))
+    ]
+    assert_allclose(np.concatenate(one_by_one), slopes(whole, scores), rtol=1e-12)
 
 
 @each_smooth

@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 
 from sklearn_ltr.losses.base import BoundLoss, Loss
+from sklearn_ltr.losses.pairs_alike import PairsAlike
 from sklearn_ltr.losses.sums_over_pairs import SumsOverPairs
 
 # Largest second derivative of -1 / sqrt(1 + exp(-o)), at exp(-o) = 5 - sqrt(21). Downwards the
@@ -35,7 +36,7 @@ class _BoundFidelityPairs(BoundLoss):
         return np.add.reduceat(terms, self.data.offsets[:-1])
 
 
-class FidelityPairs(Loss):
+class FidelityPairs(PairsAlike, Loss):
     r"""Fidelity loss of score differences, FRank's.
 
     .. math:: R(h) = \sum_{y_i > y_j} \left[1 - \sqrt{P^* s_{ij}} -
@@ -49,6 +50,8 @@ class FidelityPairs(Loss):
     ----------
     target_probability : float in [0.5, 1], default=1.0
         :math:`P^*`, the probability aimed at that the row of the higher grade wins.
+    pair_weighting : {"pair", "query"}, default="pair"
+        What counts the same: each pair, or each query, whose loss is then the mean over its pairs.
 
     Notes
     -----
@@ -77,5 +80,6 @@ class FidelityPairs(Loss):
 
     bound = _BoundFidelityPairs
 
-    def __init__(self, target_probability=1.0):
+    def __init__(self, target_probability=1.0, pair_weighting="pair"):
         self.target_probability = target_probability
+        self.pair_weighting = pair_weighting

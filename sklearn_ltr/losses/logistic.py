@@ -3,6 +3,7 @@
 """Logistic loss of score differences."""
 
 from sklearn_ltr.losses.base import BoundLoss, Loss, positive
+from sklearn_ltr.losses.pairs_alike import PairsAlike
 from sklearn_ltr.losses.sums_over_pairs import SumsOverPairs
 
 
@@ -22,7 +23,7 @@ class _BoundLogisticPairs(BoundLoss):
         return self._sums.logistic(self._sigmoid * scores)[0]
 
 
-class LogisticPairs(Loss):
+class LogisticPairs(PairsAlike, Loss):
     r"""Logistic loss of score differences, RankNet's.
 
     .. math:: R(h) = \sum_{y_i > y_j} \ln\left(1 + e^{-\sigma (h_i - h_j)}\right)
@@ -34,6 +35,8 @@ class LogisticPairs(Loss):
     ----------
     sigmoid : float, default=1.0
         :math:`\sigma`, positive.
+    pair_weighting : {"pair", "query"}, default="pair"
+        What counts the same: each pair, or each query, whose loss is then the mean over its pairs.
 
     Notes
     -----
@@ -69,5 +72,6 @@ class LogisticPairs(Loss):
 
     bound = _BoundLogisticPairs
 
-    def __init__(self, sigmoid=1.0):
+    def __init__(self, sigmoid=1.0, pair_weighting="pair"):
         self.sigmoid = sigmoid
+        self.pair_weighting = pair_weighting

@@ -4,6 +4,7 @@
 
 from sklearn_ltr.losses.base import BoundLoss, Loss, positive
 from sklearn_ltr.losses.hinge_sums import hinge_sums
+from sklearn_ltr.losses.pairs_alike import PairsAlike
 
 
 class _BoundSquaredHinge(BoundLoss):
@@ -20,7 +21,7 @@ class _BoundSquaredHinge(BoundLoss):
         return 2 * self._sums.degree
 
 
-class SquaredHinge(Loss):
+class SquaredHinge(PairsAlike, Loss):
     r"""Squared hinge of score differences.
 
     .. math:: R(h) = \sum_{y_i > y_j} \frac12 (\tau_{ij} - (h_i - h_j))_+^2
@@ -33,6 +34,8 @@ class SquaredHinge(Loss):
     margin : float or "grade", default="grade"
         :math:`\tau`, by how much the winner must be ahead for a pair to cost nothing; positive.
         "grade": by the difference of the grades.
+    pair_weighting : {"pair", "query"}, default="pair"
+        What counts the same: each pair, or each query, whose loss is then the mean over its pairs.
 
     Notes
     -----
@@ -63,5 +66,6 @@ class SquaredHinge(Loss):
 
     bound = _BoundSquaredHinge
 
-    def __init__(self, margin="grade"):
+    def __init__(self, margin="grade", pair_weighting="pair"):
         self.margin = margin
+        self.pair_weighting = pair_weighting

@@ -32,7 +32,7 @@ class ListMLE(ScoreFunctionRanker):
         linear functions, the second for nets.
     alpha : float, default=0.1
         Strength of the penalty, not negative: this times half the sum of the squared weights is
-        added to the mean loss of a query. The weights are those of the features as given: put
+        added to the mean loss. The weights are those of the features as given: put
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`. The
         default is larger than that of other rankers, as this loss is a sum over many rows.
     learning_rate_init : float, default=0.01

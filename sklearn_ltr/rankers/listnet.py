@@ -33,7 +33,7 @@ class ListNet(ScoreFunctionRanker):
         linear functions, the second for nets.
     alpha : float, default=1e-4
         Strength of the penalty, not negative: this times half the sum of the squared weights is
-        added to the mean loss of a query. The weights are those of the features as given: put
+        added to the mean loss. The weights are those of the features as given: put
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
     learning_rate_init : float, default=0.01
         Step size of Adam.

@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankNet: logistic loss of score differences."""
 
+from dataclasses import replace
+
 from sklearn_ltr.losses import LogisticPairs
+from sklearn_ltr.losses.pairs_alike import PAIR_WEIGHTINGS
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
+from sklearn_ltr.validation import check_choice
 
 
 class RankNet(ScoreFunctionRanker):
     r"""Linear function or net that gives the pairs of rows the probabilities of their order.
 
-    The loss of a query is the mean over its pairs of rows of different grades of
+    The loss of a pair of rows of a query that have different grades is
 
     .. math:: \ln\left(1 + e^{-(s_i - s_j)}\right), \qquad y_i > y_j,
 
     for grades y and scores s: the cross entropy of the order of pairs that are certain [1]_.
-    ``RankNet`` minimises its mean over the queries.
+    ``RankNet`` minimises its mean over all pairs, as the paper does, or over the queries of their
+    means.
 
     Read more in the :ref:`User Guide <ranknet>`.
 
@@ -31,8 +36,10 @@ class RankNet(ScoreFunctionRanker):
         linear functions, the second for nets.
     alpha : float, default=1e-4
         Strength of the penalty, not negative: this times half the sum of the squared weights is
-        added to the mean loss of a query. The weights are those of the features as given: put
+        added to the mean loss. The weights are those of the features as given: put
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
+    pair_weighting : {"pair", "query"}, default="pair"
+        What counts the same: each pair, as in [1]_, or each query, however many pairs it has.
     learning_rate_init : float, default=0.01
         Step size of Adam.
     batch_size : int, default=8
@@ -76,7 +83,7 @@ class RankNet(ScoreFunctionRanker):
         Number, from 1, of the iteration whose model `predict` uses: the one of the best validation
         score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
-        Mean loss of a query with the penalty, after each iteration; of Adam, during it.
+        Mean loss with the penalty, after each iteration; of Adam, during it.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
         `scoring` after each iteration, if there are validation queries.
     grades_ : ndarray of shape (n_grades,)
@@ -97,10 +104,11 @@ class RankNet(ScoreFunctionRanker):
 
     Notes
     -----
-    The mean over the pairs of a query, which [1]_ does not take, keeps long queries from
-    outweighing the others. Time is in proportion to the number of pairs, memory to that of rows:
-    derivatives are added up for each row before they are propagated back, once a row. For a linear
-    function the loss is convex, and L-BFGS finds its minimum.
+    With ``pair_weighting="pair"`` a query of 100 rows counts a hundred times as much as one of 10;
+    "query", which [1]_ does not have, keeps long queries from outweighing the others. Time is in
+    proportion to the number of pairs, memory to that of rows: derivatives are added up for each row
+    before they are propagated back, once a row. For a linear function the loss is convex, and
+    L-BFGS finds its minimum.
 
     References
     ----------
@@ -124,6 +132,7 @@ class RankNet(ScoreFunctionRanker):
         activation="tanh",
         solver="auto",
         alpha=1e-4,
+        pair_weighting="pair",
         learning_rate_init=0.01,
         batch_size=8,
         max_iter=200,
@@ -140,6 +149,7 @@ class RankNet(ScoreFunctionRanker):
         self.activation = activation
         self.solver = solver
         self.alpha = alpha
+        self.pair_weighting = pair_weighting
         self.learning_rate_init = learning_rate_init
         self.batch_size = batch_size
         self.max_iter = max_iter
@@ -154,6 +164,16 @@ class RankNet(ScoreFunctionRanker):
 
     def _loss(self):
         return LogisticPairs()
+
+    def _check_params(self):
+        super()._check_params()
+        check_choice(self.pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
+
+    def _weighed(self, data):
+        """A query counts as much as it has pairs, where all pairs count the same."""
+        if self.pair_weighting == "query":
+            return data
+        return replace(data, query_weight=data.v * data.n_pairs)
 
     def _bind(self, data):
         """The mean, not the sum, over the pairs of a query."""

@@ -16,6 +16,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses.hinge_sums import HingeSums
+from sklearn_ltr.losses.pairs_alike import PAIR_WEIGHTINGS
 from sklearn_ltr.progress import check_verbose, print_end, print_step
 from sklearn_ltr.validation import check_choice, check_positive, warn_caller
 
@@ -50,24 +51,28 @@ class RankSVM(LinearRanker):
 
     Minimises
 
-    .. math:: F(w) = \frac12 |w|^2 + \frac{C}{\sum_q v_q} \sum_q \frac{v_q}{|P_q|}
+    .. math:: F(w) = \frac12 |w|^2 + C \sum_q c_q
               \sum_{(i, j) \in P_q} \ell\bigl(1 - w \cdot (x_i - x_j)\bigr)
 
-    over the pairs :math:`P_q` of rows of query q of which :math:`x_i` has the higher grade [1]_,
-    with query weights :math:`v_q`. :math:`\ell(m)` is :math:`\max(0, m)^2` or :math:`\max(0, m)`.
-    Each query counts the same, however many pairs it has. Pairs are never listed: a query of n rows
-    takes O(n log n), for any number of grades, and memory is linear in the rows.
+    over the pairs :math:`P_q` of rows of query q of which :math:`x_i` has the higher grade [1]_.
+    :math:`\ell(m)` is :math:`\max(0, m)^2` or :math:`\max(0, m)`. With query weights :math:`v_q`,
+    relative to their mean over the Q queries that have pairs, :math:`c_q` is :math:`v_q`, and each
+    pair counts the same, or :math:`v_q / (Q |P_q|)`, and each query does. Pairs are never listed: a
+    query of n rows takes O(n log n), for any number of grades, and memory is linear in the rows.
 
     Read more in the :ref:`User Guide <ranksvm>`.
 
     Parameters
     ----------
     C : float, default=1.0
-        What the mean loss of a query weighs against :math:`\frac12 |w|^2`; positive. It is
-        divided by the number of queries, not by that of pairs as well, so that the same value
-        serves for few and many queries.
+        What the losses weigh against :math:`\frac12 |w|^2`; positive. It multiplies the sum over
+        all pairs, as scikit-learn's SVMs the sum over all rows: the more pairs, the smaller is the
+        best value. With ``pair_weighting="query"`` it multiplies the mean over the queries of their
+        mean losses, so that the same value serves for few and many rows.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         "squared_hinge" is faster [2]_; "hinge" is the original RankSVM.
+    pair_weighting : {"pair", "query"}, default="pair"
+        What counts the same: each pair, as in [1]_, or each query, however many pairs it has.
     tol : float, default=1e-6
         :math:`F(w)` exceeds its minimum by at most this times :math:`F(w)`; positive. For the hinge
         less than 1e-8 is hardly within the precision of numbers.
@@ -147,6 +152,7 @@ class RankSVM(LinearRanker):
         C=1.0,
         *,
         loss="squared_hinge",
+        pair_weighting="pair",
         tol=1e-6,
         max_iter=1000,
         n_jobs=None,
@@ -154,6 +160,7 @@ class RankSVM(LinearRanker):
     ):
         self.C = C
         self.loss = loss
+        self.pair_weighting = pair_weighting
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -193,12 +200,16 @@ class RankSVM(LinearRanker):
         self._check_params()
         data = self._validate_training_data(X, y, groups, query_weight)
         data = data.select(data.informative)
-        v = data.query_weight
         X, variance = _design(data)
-        cost = self.C * v / data.sum(v)
+        if self.pair_weighting == "pair":
+            cost = self.C * data.v * data.n_pairs
+            of_all = data.sum(cost)
+        else:
+            v = data.query_weight
+            cost, of_all = self.C * v / data.sum(v), self.C
         # About the diagonal of the Hessian where all pairs are active, which also takes care of
         # constant columns.
-        scale = np.sqrt(1 + 4 * self.C * variance)
+        scale = np.sqrt(1 + 4 * of_all * variance)
         u, h, self.n_iter_ = np.zeros(X.shape[1]), WIDEST, 0
         gap, best = np.inf, None
         while best is None or h > self.tol / (4 * NARROWING):
@@ -241,6 +252,7 @@ class RankSVM(LinearRanker):
         check_positive(self.tol, "tol")
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         check_choice(self.loss, "loss", LOSSES)
+        check_choice(self.pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
         check_verbose(self)
 
     def _minimise(self, F):

@@ -27,8 +27,8 @@ from sklearn_ltr.ranking_data import RankingData
 
 # Every public loss is tested with its defaults, and with these.
 SETTINGS = {
-    "SquaredHinge": [{"margin": 0.5}],
-    "LogisticPairs": [{"sigmoid": 3.0}],
+    "SquaredHinge": [{"margin": 0.5}, {"pair_weighting": "query"}],
+    "LogisticPairs": [{"sigmoid": 3.0}, {"sigmoid": 0.5, "pair_weighting": "query"}],
     "FidelityPairs": [{"target_probability": 0.8}, {"target_probability": 0.5}],
     "ListCosine": [{"center": False}],
     "ListCrossEntropy": [{"temperature": 0.3}],
@@ -97,7 +97,12 @@ def test_value_equals_brute_force(loss, seed, scale):
     of_query = oracle.VALUES[type(loss).__name__]
     rows = [y, h, gammas(y, offsets)] if type(loss).__name__ in DRAWN else [y, h]
     queries = [slice(*ends) for ends in pairwise(offsets)]
-    expected = [of_query(*(of_row[q] for of_row in rows), **loss.get_params()) for q in queries]
+    params = loss.get_params()
+    alike = params.pop("pair_weighting", "pair")
+    expected = [of_query(*(of_row[q] for of_row in rows), **params) for q in queries]
+    if alike == "query":
+        counts = [sum(a > b for a in y[q] for b in y[q]) for q in queries]
+        expected = np.array(expected) / np.maximum(counts, 1)
     assert_allclose(loss.value(y, h, offsets), expected, rtol=1e-12, atol=1e-13)
 
 

@@ -6,18 +6,20 @@ import numpy as np
 from scipy.optimize import minimize
 
 
-def pairs(X, y, groups, weight=None):
+def pairs(X, y, groups, weight=None, alike="pair"):
     """Differences of all pairs, and the share of each in the loss; `weight` has one entry a row."""
-    differences, shares, total = [], [], 0.0
+    differences, shares, total, n_queries = [], [], 0.0, 0
     for query in set(groups.tolist()):
         rows = np.flatnonzero(groups == query)
         found = [X[i] - X[j] for i in rows for j in rows if y[i] > y[j]]
         if found:
             v = 1.0 if weight is None else weight[rows[0]]
             total += v
+            n_queries += 1
             differences += found
-            shares += [v / len(found)] * len(found)
-    return np.array(differences), np.array(shares) / total
+            shares += [v if alike == "pair" else v / len(found)] * len(found)
+    all_count = total / n_queries if alike == "pair" else total
+    return np.array(differences), np.array(shares) / all_count
 
 
 def objective(w, differences, shares, C, loss):
