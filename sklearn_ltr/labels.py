@@ -6,10 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sklearn_ltr.validation import warn_caller
+
 __all__ = ["directed_distance"]
 
 DISTANCES = ("linear", "logarithmic", "logistic", "binary")
 GAINS = ("exponential", "linear")
+
+# Of differences of grades, relative: they round.
+SAME_GAP = 1e-9
 
 MAX_EXPONENT = 1024  # of 2, the first that float64 cannot hold
 
@@ -30,7 +35,8 @@ def directed_distance(higher, lower, distance="logistic", *, alpha=0.5, lam=3.0,
     higher, lower : array-like of the same shape, dtype float64
         Grades, ``higher > lower`` everywhere.
     distance : {"linear", "logarithmic", "logistic", "binary"} or callable, default="logistic"
-        A callable takes the two arrays and returns positive numbers.
+        A callable takes the two arrays and returns positive numbers, larger ones where the grades
+        are further apart.
     alpha, lam, beta : float, default=0.5, 3.0, 0.5
         The paper's :math:`\alpha`, :math:`\lambda`, :math:`\beta`, all positive.
 
@@ -41,8 +47,14 @@ def directed_distance(higher, lower, distance="logistic", *, alpha=0.5, lam=3.0,
     Raises
     ------
     ValueError
-        If `distance` is unknown, or a callable breaks requirement (3) of [1]_: a distance must be
-        finite and have the sign of the difference.
+        If `distance` is unknown, a first grade is not the higher one, or a callable breaks
+        requirement (3) of [1]_: a distance must be finite and have the sign of the difference.
+
+    Warns
+    -----
+    UserWarning
+        If a callable breaks requirement (4): a distance of grades that are further apart must not
+        be smaller.
 
     References
     ----------
@@ -58,6 +70,13 @@ def directed_distance(higher, lower, distance="logistic", *, alpha=0.5, lam=3.0,
     higher = np.asarray(higher, dtype=np.float64)
     lower = np.asarray(lower, dtype=np.float64)
     gap = higher - lower
+    if not (gap > 0).all():
+        i = np.flatnonzero(~(gap > 0))[0]
+        raise ValueError(
+            "The first of two grades must be the higher one; got "
+            f"{higher.ravel()[i]} and {lower.ravel()[i]}. A distance in the other direction is the "
+            "negative of this one, and that of equal grades is 0."
+        )
     if callable(distance):
         values = np.asarray(distance(higher, lower), dtype=np.float64)
         if values.shape != gap.shape:
@@ -83,7 +102,29 @@ def directed_distance(higher, lower, distance="logistic", *, alpha=0.5, lam=3.0,
             "`distance` must be finite and positive where the first grade is the higher one; got "
             f"{values.ravel()[i]} for grades {higher.ravel()[i]} and {lower.ravel()[i]}."
         )
+    if callable(distance):
+        _warn_of_smaller_distances(gap.ravel(), values.ravel(), higher.ravel(), lower.ravel())
     return values
+
+
+def _warn_of_smaller_distances(gap, values, higher, lower):
+    """Warn where a distance is smaller than that of grades that are closer together."""
+    order = np.argsort(gap, kind="stable")
+    gap, values = gap[order], values[order]
+    # The largest distance among the clearly smaller differences: these differ by rounding, too.
+    closer = np.searchsorted(gap, gap * (1 - SAME_GAP), side="left")
+    largest = np.concatenate([[-np.inf], np.maximum.accumulate(values)])[closer]
+    wrong = values < largest
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        j = int(np.argmax(values[: closer[i]]))
+        (a, b), (c, d) = ((higher[order[k]], lower[order[k]]) for k in (i, j))
+        warn_caller(
+            f"`distance` is {values[i]:g} for the grades {a:g} and {b:g}, and {values[j]:g} for "
+            f"{c:g} and {d:g}, which are closer together. A directed distance must not fall as "
+            "grades are further apart (requirement (4) of the MPBoost paper).",
+            UserWarning,
+        )
 
 
 def as_gain(gain):

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Directed distances and gains."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from sklearn_ltr import MPBoost
 from sklearn_ltr.labels import DISTANCES, check_gain, directed_distance, gains
 
 grades = st.floats(-50, 50)
@@ -58,6 +61,36 @@ def test_formulas():
     assert_array_equal(directed_distance(high, low), directed_distance(high, low, "logistic"))
     # The smallest logistic distance of whole grades.
     assert directed_distance(1, 0) == pytest.approx(0.6224593312018546)
+
+
+@pytest.mark.parametrize("distance", [*DISTANCES, lambda high, low: high - low])
+@pytest.mark.parametrize(("higher", "lower"), [(0, 2), (1, 1), ([2, 1], [1, 3]), (np.nan, 1)])
+def test_grades_in_the_wrong_order_have_no_distance(distance, higher, lower):
+    """Requirement (3): the sign, whatever the distance."""
+    with pytest.raises(ValueError, match=r"first of two grades must be the higher one; got"):
+        directed_distance(higher, lower, distance)
+
+
+def test_distances_that_fall_as_grades_are_further_apart():
+    """Requirement (4), on the grades at hand."""
+
+    def gain_difference(high, low):
+        return (2**high - 2**low) / 16
+
+    match = r"0\.1875 for the grades 2 and 0, and 0\.5 for 4 and 3, which are closer together"
+    with pytest.warns(UserWarning, match=match):
+        directed_distance([4, 2], [3, 0], gain_difference)
+    with pytest.warns(UserWarning, match=match):
+        directed_distance([[4], [2]], [[3], [0]], gain_difference)
+    X = np.arange(30.0)[:, None]
+    with pytest.warns(UserWarning, match="requirement"):
+        MPBoost(n_estimators=2, distance=gain_difference).fit(X, np.arange(30) % 5, X[:, 0] // 15)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        directed_distance([2, 1], [0, 0], gain_difference)
+        directed_distance([4, 3], [3, 2], gain_difference)  # equally far apart
+        directed_distance([0.3, 0.1], [0.2, 0.0], lambda high, low: 1 - high)  # but for rounding
+        directed_distance([3, 2], [0, 0], lambda high, low: np.ones(2))  # as "binary"
 
 
 def test_far_grades_stay_numbers():
