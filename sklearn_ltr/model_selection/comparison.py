@@ -139,6 +139,10 @@ def compare_rankers(
     1 / (n_resamples + 1) [1]_. Holm's procedure [2]_ bounds the probability of any false alarm
     among the comparisons of one call.
 
+    There is no test of two samples, which some papers use: all rankers are judged on the same
+    queries, and what queries have in common would count as noise. ``scipy.stats.ttest_ind`` gives
+    it from the columns of `values`.
+
     Values of two rankers that agree to a relative or absolute 1e-12 are taken as equal. Where that
     is so for every query, the p-values are 1. With one query the t-test is undefined: its results
     are NaN.

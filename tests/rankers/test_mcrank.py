@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import mcrank as oracle
 from oracles.tree import Growth, check_tree, regions
+from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV, GroupKFold, ParameterGrid
 from sklearn.pipeline import make_pipeline
@@ -516,3 +517,52 @@ def test_a_warm_start_knows_its_grades(method):
     model = McRank(2, method=method, warm_start=True).fit(X, np.minimum(y, 2), groups)
     with pytest.raises(ValueError, match=r"`y` has the grade 3.*warm_start"):
         model.set_params(n_estimators=4).fit(X, np.where(y >= 2, 3, y), groups)
+
+
+WAYS = [
+    {},
+    {"method": "ordinal"},
+    {"init": "prior"},
+    {"method": "ordinal", "init": "prior"},
+    {"criterion": "newton"},
+    {"grow_policy": "symmetric"},
+    {"subsample": 0.5, "max_features": 0.5},
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_ltr.exceptions.ConstantModelWarning")
+@pytest.mark.parametrize("params", WAYS, ids=str)
+def test_where_no_split_is_possible_the_shares_are_learned(params):
+    """Algorithm 1 with trees of one leaf."""
+    X, y, groups = np.ones((6, 1)), np.array([0, 1, 2, 1, 1, 1]), np.zeros(6)
+    if "subsample" in params:  # of queries
+        X, y, groups = np.ones((60, 1)), np.tile(y, 10), np.arange(60) // 6
+    model = McRank(n_estimators=300, learning_rate=0.05, random_state=0, **params)
+    p = model.fit(X, y, groups=groups).predict_grade_proba(X)
+    assert_allclose(p, np.tile([1 / 6, 2 / 3, 1 / 6], (len(y), 1)), atol=1e-6)
+    expected = -(np.log(2 / 3) * 4 + 2 * np.log(1 / 6)) / 6
+    if params.get("method") != "ordinal":
+        assert model.train_loss_[-1] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_ltr.exceptions.ConstantModelWarning")
+@pytest.mark.parametrize("params", WAYS[:6], ids=str)
+def test_too_few_rows_for_a_split(params):
+    """With a warm start, weights, and early stopping on other rows."""
+    X, groups = np.arange(30.0)[:, None], np.arange(30) // 10
+    y = np.repeat([0, 1, 2], [5, 20, 5])[np.random.default_rng(0).permutation(30)]
+    weight = np.where(y == 1, 1.0, 2.0)
+    model = McRank(n_estimators=100, min_samples_leaf=20, **params)
+    model.fit(X, y, groups=groups, sample_weight=weight)
+    p = model.predict_grade_proba(X)
+    assert_allclose(p, np.tile([0.25, 0.5, 0.25], (30, 1)), atol=0.02)
+    more = clone(model).set_params(n_estimators=50, warm_start=True)
+    more.fit(X, y, groups=groups, sample_weight=weight).set_params(n_estimators=100)
+    more.fit(X, y, groups=groups, sample_weight=weight)
+    assert_array_equal(more.predict(X), model.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_ltr.exceptions.ConstantModelWarning")
+def test_rounds_end_where_the_shares_are_reached():
+    X, y = np.ones((9, 1)), np.arange(9) % 3
+    assert McRank().fit(X, y, groups=np.zeros(9)).n_iter_ == 0
