@@ -201,8 +201,8 @@ LETOR = "".join(f"{i % 3} qid:{i // 3} 1:{i} 2:1\n" for i in range(9))
 CALLS = {
     "load_letor_file": {"path": "file", "n_features": 255, "sparse": False},
     "load_letor_folds": {"folder": "", "n_features": 255, "sparse": True, "parts": "S{}"},
-    "make_ranking": {"n_queries": 255, "n_docs": 127, "n_informative": 200, "n_features": 255},
-    "make_cubic_ranking": {"n_queries": 127, "n_docs": 5, "n_features": 3},
+    "make_ranking": {"n_queries": 3, "n_docs": 5, "n_informative": 200, "n_features": 255},
+    "make_cubic_ranking": {"n_queries": 3, "n_docs": 5, "n_features": 3},
     "to_dict": None,
     "from_dict": None,
     "to_ranklib_xml": None,
@@ -230,6 +230,11 @@ CALLS = {
     "directed_distance": {"higher": [3.0, 2.0], "lower": [1.0, 0.0]},
     "train_test_split_queries": {"groups": IDS, "test_size": 0.25},
 }
+# What an argument itself is tested with, where products of small integers would overflow.
+LARGE = {
+    "make_ranking": {"n_queries": 255, "n_docs": 127},
+    "make_cubic_ranking": {"n_queries": 127},
+}
 REQUIRED = ("k", "max_grade", "random_state", "n_resamples", "n_repeats")
 
 
@@ -247,7 +252,9 @@ FUNCTIONS = {function.__name__: function for function in public_functions()}
 def function_cases():
     for name, call in CALLS.items():
         for argument, of_numpy, of_python in (
-            () if call is None else scalar_parameters(FUNCTIONS[name], VALUES | call)
+            ()
+            if call is None
+            else scalar_parameters(FUNCTIONS[name], VALUES | call | LARGE.get(name, {}))
         ):
             label = f"{name}-{argument}-{type(of_numpy).__name__}"
             yield pytest.param(name, argument, of_numpy, of_python, id=label)
