@@ -103,6 +103,8 @@ standardised within the query.
 
 MORE = """\
 ### With up to {rounds} rounds
+
+The peer is chosen among {peers}.
 """
 
 DRAWN = """\
@@ -265,6 +267,12 @@ def with_chosen(results):
     return results._replace(folds=results.folds | {CHOSEN: chosen})
 
 
+def peers_of(all_results):
+    """The peers that were run on all sets, as text."""
+    run = set.intersection(*(set(r.folds) for r in all_results.values())) if all_results else set()
+    return ", ".join(name for name in CONTENDERS if name in run and not is_ours(name))
+
+
 def differences(all_results, pairs):
     """The table of differences between the rankers of each pair, in each set and in all."""
     parts = all_results.values()
@@ -387,7 +395,8 @@ def page(found, speed, command):
                 parts.append(f"Not run on all sets, and so not here: {missing}.\n")
         tables = {AHEAD.format(control=CONTROL): all_results, DRAWN: drawn}
         for more in more_rounds:
-            tables[MORE.format(rounds=more)] = {n: r for n, r in found[more].items() if n in SETS}
+            with_more = {n: r for n, r in found[more].items() if n in SETS}
+            tables[MORE.format(rounds=more, peers=peers_of(with_more))] = with_more
         parts += chain(*((text, t) for text, r in tables.items() if (t := ahead(r)) is not None))
         if everywhere >= {*COUNTERPARTS, *chain(*COUNTERPARTS.values())}:
             pairs = [(name, other) for name, others in COUNTERPARTS.items() for other in others]

@@ -11,9 +11,9 @@
 DIR (or the environment variable SKLEARN_LTR_DATA) holds `mq2008`, `ohsumed-letor3-qln`,
 `webtrack-clueweb09`, `mslr-web10k-sample` and `mslr-web30k-sample`. Results are kept as JSON in
 `--cache`; what is there already, from the same settings and the same version of the library, is not
-run again. Delete the cache after a change of our own code. The page takes all that the cache has,
-with the words of `report_comment.md`, which are written by hand: read them again when the figures
-have changed.
+run again. Delete the cache after a change of our own code. The page takes all that the cache has of
+`--rankers`, with the words of `report_comment.md`, which are written by hand: read them again when
+the figures have changed.
 
 The rankers, their grids and what they have in common are in `_peers.py`; how the figures are made
 is written on the page itself.
@@ -260,7 +260,7 @@ def results_of(set_name, rounds, args):
     title, make = (SETS | FRESH_SETS)[set_name]
     folds = folds_of(make, args)
     found = {}
-    for name in CONTENDERS:
+    for name in args.rankers:
         what = what_is_fitted(name, rounds, args)
         of_folds = [
             cached(path_of(set_name, i, name, rounds, args), what) for i in range(len(folds))
@@ -311,6 +311,8 @@ def write_page(args):
     path = args.cache / "speed.json"
     speed = json.loads(path.read_text()) if path.exists() else None
     command = "python benchmarks/report.py --data DIR" + (" --quick" if args.quick else "")
+    if args.rankers != list(CONTENDERS):
+        command += " --rankers " + " ".join(f'"{name}"' for name in args.rankers)
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(page(found, speed, command))
     print(f"Wrote {args.output}. Read {COMMENT.name} again beside it.")
