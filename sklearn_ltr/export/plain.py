@@ -241,7 +241,11 @@ def _read(data):
     n_outputs, rounds = ranker._n_outputs(), []
     for t, terms in enumerate(file["rounds"]):
         path = f"rounds[{t}]"
-        schema.require(n_outputs == 1 or len(terms) == n_outputs, path, f"have {n_outputs} trees")
+        # The first round may begin with a constant for each output. Parameters do not tell: they may
+        # have changed before a warm start.
+        numbers = (n_outputs, 2 * n_outputs) if t == 0 else (n_outputs,)
+        whole = n_outputs == 1 or len(terms) in numbers
+        schema.require(whole, path, f"have {n_outputs} trees")
         rounds.append([_term(R._weak, term, f"{path}[{j}]", bins) for j, term in enumerate(terms)])
     ranker.model_ = AdditiveModel(len(bins), rounds, n_outputs, R._averaged)
     ranker._predictor = ranker.model_.first(ranker.best_iteration_).collapse()
