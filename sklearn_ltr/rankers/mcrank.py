@@ -282,13 +282,13 @@ class McRank(FitRowsMixin, TreeBoosting):
                 R.set_values(numerator, np.maximum(denominator, abs(numerator) / MAX_VALUE))  # 6
                 R.add_to(F[k], nu)  # 7
                 terms.append((nu, R.tree))
-            before = J.loss
-            J.update(F)
-            # Trees of one leaf still move the probabilities towards the shares of the grades.
             whole = all(tree.n_leaves == 1 for _, tree in terms)
-            if whole and J.loss >= before and not (starts or self._draws()):
-                return
+            before = J.loss if whole else None
+            J.update(F)
             train.loss = J.loss
+            # Trees of one leaf still move the probabilities towards the shares of the grades.
+            if whole and train.loss >= before and not (starts or self._draws()):
+                return
             yield terms
             terms = []
 
