@@ -163,18 +163,14 @@ class RankNet(ScoreFunctionRanker):
         self.verbose = verbose
 
     def _loss(self):
-        return LogisticPairs()
+        return LogisticPairs(pair_weighting="query")
 
     def _check_params(self):
         super()._check_params()
         check_choice(self.pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
 
     def _weighed(self, data):
-        """A query counts as much as it has pairs, where all pairs count the same."""
+        """The loss of a query is a mean: pairs count the same where it counts as it has pairs."""
         if self.pair_weighting == "query":
             return data
         return replace(data, query_weight=data.v * data.n_pairs)
-
-    def _bind(self, data):
-        """The mean, not the sum, over the pairs of a query."""
-        return self._loss().bind(data, weight=data.v / data.n_pairs)
