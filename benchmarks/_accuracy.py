@@ -76,14 +76,14 @@ def standard_error(values):
     return values.std(ddof=1) / np.sqrt(len(values))
 
 
-def paired_test(first, second, alternative="two-sided"):
+def paired_test(first, second):
     """Mean difference over queries, its standard error, and p of the paired t-test."""
     known = ~np.isnan(first)
     first, second = first[known], second[known]
     if np.array_equal(first, second):
         return 0.0, 0.0, 1.0
     difference = first - second
-    p = float(ttest_rel(first, second, alternative=alternative).pvalue)
+    p = float(ttest_rel(first, second).pvalue)
     return difference.mean(), standard_error(difference), p
 
 

@@ -26,7 +26,7 @@ pairs are given as `preferences`, which have no grades, so that its margins are 
 grade. Contenders that end in "paper" have target="paper", the others the default.
 
 RankSVM is `RankSVM` with squared hinge, features as logarithms, standardised, C chosen by DCG-5 on
-the validation queries. Each query counts the same.
+the validation queries. Each pair counts the same.
 
 Tests are paired, over the test queries of all folds, and two-sided.
 """
