@@ -3,12 +3,14 @@
 """Functions of grades: what relevance judgements become before a loss or a metric sees them."""
 
 from collections.abc import Mapping
+from numbers import Real
 
 import numpy as np
+from scipy.special import expit, logit
 
 from sklearn_ltr.validation import warn_caller
 
-__all__ = ["directed_distance"]
+__all__ = ["consistent_probability", "directed_distance"]
 
 DISTANCES = ("linear", "logarithmic", "logistic", "binary")
 GAINS = ("exponential", "linear")
@@ -238,4 +240,140 @@ def gains(grades, gain):
     # Of small grades the difference would leave few digits, or none.
     small = grades < 1
     values[small] = np.expm1(np.log(2) * grades[small])
+    return values
+
+
+def consistent_probability(higher, lower, step=0.6):
+    r"""Probability that the higher of two grades wins, put together from steps between grades.
+
+    If i beats j with probability p and j beats k with q, then i beats k with
+
+    .. math:: \frac{p q}{p q + (1 - p) (1 - q)} ,
+
+    property (3) of section 3.1 of [1]_: .6 and .6 make .692. The log-odds of a pair are the sum of
+    those of the steps between its grades.
+
+    Parameters
+    ----------
+    higher, lower : array-like of the same shape, dtype float64
+        Grades, ``higher > lower`` everywhere.
+    step : float or sequence of float, default=0.6
+        Probabilities in [0.5, 1). One number is that of grades 1 apart, and grades may be any;
+        several are those of the grades 0 and 1, 1 and 2, and so on, and there are no others.
+
+    Returns
+    -------
+    probabilities : ndarray of the shape of `higher`, dtype float64
+
+    Raises
+    ------
+    ValueError
+        If a step is not in [0.5, 1), or there is none for a grade.
+
+    References
+    ----------
+    .. [1] Tsai, Liu, Qin, Chen, Ma. "FRank: A Ranking Method with Fidelity Loss". SIGIR 2007.
+
+    Examples
+    --------
+    >>> from sklearn_ltr.labels import consistent_probability
+    >>> consistent_probability([1, 2, 3], [0, 0, 0], 0.6).round(3)
+    array([0.6  , 0.692, 0.771])
+    >>> consistent_probability([1, 2, 2], [0, 1, 0], [0.6, 0.9]).round(3)
+    array([0.6  , 0.9  , 0.931])
+
+    In a search or a ranker, with its step:
+
+    >>> from functools import partial
+    >>> from sklearn_ltr import FRank
+    >>> ranker = FRank(target_probability=partial(consistent_probability, step=0.9))
+    """
+    higher = np.asarray(higher, dtype=np.float64)
+    lower = np.asarray(lower, dtype=np.float64)
+    steps = np.asarray(step, dtype=np.float64)
+    if steps.ndim > 1 or steps.size == 0 or not ((steps >= 0.5) & (steps < 1)).all():
+        raise ValueError(
+            f"`step` must be a number in [0.5, 1), or a sequence of such; got {step!r}."
+        )
+    if steps.ndim == 0:
+        return expit((higher - lower) * logit(steps))
+    for grades in (higher, lower):
+        wrong = ~np.isin(grades, np.arange(len(steps) + 1))
+        if wrong.any():
+            raise ValueError(
+                f"`step` is of the grades 0 to {len(steps)}, but there is the grade "
+                f"{grades[wrong].flat[0]:g}."
+            )
+    sums = np.concatenate([[0.0], np.cumsum(logit(steps))])
+    return expit(sums[higher.astype(np.intp)] - sums[lower.astype(np.intp)])
+
+
+def check_target_probability(P):
+    """Check that `target_probability` is one of what it may be; ValueError if not."""
+    if isinstance(P, Mapping) or callable(P):
+        return
+    if not (isinstance(P, Real) and 0.5 <= P <= 1):
+        raise ValueError(
+            "`target_probability` must be in [0.5, 1], a mapping of differences of grades to such "
+            f"numbers, or a callable; got {P!r}."
+        )
+
+
+def check_tie_weight(weight):
+    """Check that `tie_weight` is a number that is not negative; ValueError if not."""
+    if not (isinstance(weight, Real) and 0 <= weight < np.inf):
+        raise ValueError(f"`tie_weight` must be a number, not negative; got {weight!r}.")
+
+
+def target_probability(higher, lower, P):
+    r"""The probability :math:`P^*` aimed at that the row of the higher grade wins.
+
+    Parameters
+    ----------
+    higher, lower : ndarrays of shape (n_pairs,), dtype float64
+        Grades, ``higher > lower`` everywhere.
+    P : float, mapping or callable
+        Of every pair; of the differences of grades; or what takes both arrays.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_pairs,), dtype float64
+
+    Raises
+    ------
+    ValueError
+        If a difference has no probability, or one is not in [0.5, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ltr.labels import target_probability
+    >>> target_probability(np.array([1.0, 2.0]), np.array([0.0, 0.0]), {1: 0.6, 2: 0.9})
+    array([0.6, 0.9])
+    """
+    if callable(P):
+        values = np.asarray(P(higher, lower), dtype=np.float64)
+        if values.shape != higher.shape:
+            raise ValueError(
+                f"`target_probability` returned shape {values.shape} for grades of shape "
+                f"{higher.shape}."
+            )
+    elif isinstance(P, Mapping):
+        gaps, of_pair = np.unique(higher - lower, return_inverse=True)
+        missing = [gap for gap in gaps.tolist() if gap not in P]
+        if missing:
+            raise ValueError(
+                f"`target_probability` has no probability of grades {missing[0]:g} apart; it lists "
+                f"{list(P)}."
+            )
+        values = np.array([P[gap] for gap in gaps.tolist()], dtype=np.float64)[of_pair]
+    else:
+        values = np.full(higher.shape, P, dtype=np.float64)
+    wrong = ~((values >= 0.5) & (values <= 1))
+    if wrong.any():
+        i = np.flatnonzero(wrong)[0]
+        raise ValueError(
+            f"`target_probability` must be in [0.5, 1]; got {values[i]:g} for the grades "
+            f"{higher[i]:g} and {lower[i]:g}."
+        )
     return values

@@ -127,41 +127,60 @@ def preference_pairs(data, max_grades=MAX_GRADES):
     return GradedPairs(grades, grade.astype(np.uint8), data.offsets, n_pairs)
 
 
-def list_pairs(data, remedy=f"round `y` to at most {MAX_GRADES} grades"):
+def list_pairs(data, remedy=f"round `y` to at most {MAX_GRADES} grades", ties=False, n_entries=1):
     """`preference_pairs`, listed whatever the number of grades: ExplicitPairs.
 
-    `remedy` is what the error proposes where they are too many.
+    Parameters
+    ----------
+    data : RankingData
+    remedy : str, default="round `y` to at most 32 grades"
+        What the error proposes where they are too many.
+    ties : bool, default=False
+        List pairs of equal grades, too, in any order of the two rows: those of queries that have
+        pairs of different grades.
+    n_entries : int, default=1
+        How many pairs the caller makes of one.
     """
     y, offsets = data.y, data.offsets
-    grades, grade = np.unique(y, return_inverse=True)
-    counts = count_pairs(grade, offsets, len(grades))
-    n_pairs, what = int(counts.sum()), f"`y` has {len(grades)} distinct grades, which need"
-    _check_bytes(n_pairs, data, what, remedy)
+    counts, with_ties, n_grades = _counts(data, ties)
+    n_pairs, what = int(counts.sum()), f"`y` has {n_grades} distinct grades, which need"
+    _check_bytes(n_entries * n_pairs, data, what, remedy)
     winner, loser = np.empty((2, n_pairs), dtype=np.int32)
-    _pairs.list_pairs(y, offsets, winner, loser)
+    _pairs.list_pairs(y, offsets, with_ties.view(np.uint8), winner, loser)
     pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
     return ExplicitPairs(winner, loser, pair_offsets, offsets, y=y)
 
 
-def sample_pairs(data, max_per_query):
+def _counts(data, ties):
+    """Number of pairs of each query; whether that is of any two rows; and number of grades."""
+    grades, grade = np.unique(data.y, return_inverse=True)
+    counts = count_pairs(grade, data.offsets, len(grades))
+    with_ties = np.logical_and(ties, counts > 0)
+    sizes = data.queries.sizes.astype(np.int64)
+    return np.where(with_ties, sizes * (sizes - 1) // 2, counts), with_ties, len(grades)
+
+
+def sample_pairs(data, max_per_query, ties=False, n_entries=1):
     """`list_pairs` with at most `max_per_query` pairs of a query, drawn at random: ExplicitPairs.
 
     All pairs of a query are as likely. The draw depends on ``data.random_seed`` and the number of
     the query alone, and takes memory for the pairs that are kept, not for all.
     """
     y, offsets = data.y, data.offsets
-    grades, grade = np.unique(y, return_inverse=True)
-    n_pairs = int(np.minimum(count_pairs(grade, offsets, len(grades)), max_per_query).sum())
-    if n_pairs * BYTES_PER_PAIR > MAX_BYTES:
+    counts, with_ties, _ = _counts(data, ties)
+    n_pairs = int(np.minimum(counts, max_per_query).sum())
+    n_bytes = n_entries * n_pairs * BYTES_PER_PAIR
+    if n_bytes > MAX_BYTES:
         raise ValueError(
             f"max_pairs_per_query={max_per_query} leaves {n_pairs} pairs, which need "
-            f"{n_pairs * BYTES_PER_PAIR} bytes, more than the {MAX_BYTES} allowed; lower it."
+            f"{n_bytes} bytes, more than the {MAX_BYTES} allowed; lower it."
         )
     winners, losers, counts = [], [], []
     for q, (start, stop) in enumerate(pairwise(offsets.tolist())):
         ascending = np.argsort(y[start:stop], kind="stable")
         ordered = y[start:stop][ascending]
-        lower = np.searchsorted(ordered, ordered)  # pairs that each row wins
+        # Pairs that each row wins; of equal grades, say, the later row.
+        lower = np.arange(len(ordered)) if with_ties[q] else np.searchsorted(ordered, ordered)
         last = np.cumsum(lower)
         kept = _draw(int(last[-1]), max_per_query, np.random.default_rng([data.random_seed, q]))
         winner = np.searchsorted(last, kept, side="right")

@@ -31,6 +31,7 @@ MORE = {
         "alpha": "ListMLE explains its default",
         "tol": "it also stops L-BFGS",
         "warm_start": "AdaRank has no bins",
+        "target_probability": "the paper's reading, and what it costs FRank",
         "n_jobs": "some multiply matrices",
     },
     "attributes": {
@@ -55,6 +56,10 @@ MORE = {
 BEGIN = {
     "parameters": {
         "n_estimators": ("Rounds. Each adds", "AdaRank adds features, McRank several trees"),
+        "tie_weight": (
+            "Weight, relative to a preference pair, of each pair of rows of one query with equal",
+            "what they lose",
+        ),
         "step": ("How far to go along the chosen weak ranker", "each paper has its own steps"),
         "max_bins": (
             "Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut",

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sums over listed preference pairs for the fidelity loss.
 
-Serves `losses/listed_fidelity.py`.
+Serves `losses/fidelity.py` and `losses/listed_fidelity.py`.
 
-With x = exp(-o) for the score difference o of a pair, and y = 1 / x, its loss is
-1 - target / sqrt(1 + x) - rest / sqrt(1 + y), where target and rest are the square roots of P* and
-1 - P*. Differences of such roots are written as quotients, which lose no digits.
+With x = exp(-o) for the score difference o of a pair, its loss is 1 - 1 / sqrt(1 + x). Differences
+of such roots are written as quotients, which lose no digits.
 """
 
 from cython.parallel cimport prange
@@ -50,15 +49,13 @@ def update(
     pairs,                                  # IN, (winner, loser, pair offsets)
     const Py_ssize_t[::1] offsets,          # IN, (n_queries + 1,)
     const double[::1] D,                    # IN, (n_pairs,)
-    double target,                          # IN, sqrt(P*)
-    double rest,                            # IN, sqrt(1 - P*)
     double[:, ::1] factors,                 # OUT, (2, n_samples), scratch
     double[::1] x,                          # OUT, (n_pairs,)
     double[::1] weight,                     # IN, earlier weights; OUT, (n_pairs,), equation 4
     double[::1] signed_sum,                 # OUT, (n_samples,), weights won minus weights lost
     double[::1] degree,                     # OUT, (n_samples,), weights of a row's pairs
-    double[:, ::1] sums,                    # OUT, (n_queries, 3): loss, sum of |weight|, and of
-                                            #     what weights have lost
+    double[:, ::1] sums,                    # OUT, (n_queries, 3): loss, weight, and what weights
+                                            #     have lost
     int n_threads,
 ):
     """State of all pairs at new scores."""
@@ -86,14 +83,10 @@ def update(
             else:
                 z = exp(min(max(scores[j] - scores[i], -FARTHEST), FARTHEST))
             x[p] = z
-            w = D[p] * target * pull(z)
-            if rest > 0:
-                w = w - D[p] * rest * pull(1 / z)
-                loss = loss + D[p] * max(1 - target / sqrt(1 + z) - rest / sqrt(1 + 1 / z), 0)
-            else:
-                loss = loss + D[p] * z / (sqrt(1 + z) * (1 + sqrt(1 + z)))
+            w = D[p] * pull(z)
+            loss = loss + D[p] * z / (sqrt(1 + z) * (1 + sqrt(1 + z)))
             lost = lost + max(weight[p] - w, 0)
-            total = total + (w if w > 0 else -w)
+            total = total + w
             weight[p] = w
             signed_sum[i] += w
             signed_sum[j] -= w
@@ -108,8 +101,6 @@ def parts(
     pairs,                                  # IN, (winner, loser, pair offsets)
     const Py_ssize_t[::1] offsets,          # IN, (n_queries + 1,)
     const double[::1] D,                    # IN, (n_pairs,)
-    double target,                          # IN
-    double rest,                            # IN
     const double[::1] x,                    # IN, (n_pairs,)
     const double[::1] step,                 # IN, (5,): alpha, exp(-alpha), exp(alpha), and 1 minus
                                             #     these two
@@ -140,12 +131,8 @@ def parts(
             i = winner[p]
             j = loser[p]
             root = sqrt(1 + x[p])
-            ahead = target * rise(x[p], root, down, not_down)
-            back = target * rise(x[p], root, up, not_up)
-            if rest > 0:
-                root = sqrt(1 + 1 / x[p])
-                ahead = ahead + rest * rise(1 / x[p], root, up, not_up)
-                back = back + rest * rise(1 / x[p], root, down, not_down)
+            ahead = rise(x[p], root, down, not_down)
+            back = rise(x[p], root, up, not_up)
             half_odd = D[p] / (2 * step[0])
             even[p] = half_odd / step[0] * (ahead + back)
             degree[i] += even[p]
@@ -178,8 +165,6 @@ def along(
     const unsigned char[::1] above,         # IN, (n_samples,)
     pairs,                                  # IN, (winner, loser, pair offsets)
     const double[::1] D,                    # IN, (n_pairs,)
-    double target,                          # IN
-    double rest,                            # IN
     const double[::1] x,                    # IN, (n_pairs,)
     const double[:, ::1] steps,             # IN, (n_steps, 5), rows as in `parts`
     double[:, :, ::1] sums,                 # OUT, (n_queries, n_steps, 2)
@@ -190,9 +175,7 @@ def along(
     cdef const int[::1] loser = pairs[1]
     cdef const Py_ssize_t[::1] pair_offsets = pairs[2]
     cdef Py_ssize_t q, p, k, s
-    cdef double root, fall, slope
-    cdef double y = 0
-    cdef double root_y = 0
+    cdef double root, slope
     for q in prange(sums.shape[0], schedule="static", nogil=True, num_threads=n_threads):
         for k in range(steps.shape[0]):
             sums[q, k, 0] = 0
@@ -202,14 +185,7 @@ def along(
             if above[winner[p]] == s:
                 continue
             root = sqrt(1 + x[p])
-            if rest > 0:
-                y = 1 / x[p]
-                root_y = sqrt(1 + y)
             for k in range(steps.shape[0]):
-                fall = target * rise(x[p], root, steps[k, 1 + s], steps[k, 3 + s])
-                slope = target * pull(x[p] * steps[k, 1 + s])
-                if rest > 0:
-                    fall = fall + rest * rise(y, root_y, steps[k, 2 - s], steps[k, 4 - s])
-                    slope = slope - rest * pull(y * steps[k, 2 - s])
-                sums[q, k, 0] += D[p] * fall
+                slope = pull(x[p] * steps[k, 1 + s])
+                sums[q, k, 0] += D[p] * rise(x[p], root, steps[k, 1 + s], steps[k, 3 + s])
                 sums[q, k, 1] += D[p] * (-0.5 * slope if s else 0.5 * slope)

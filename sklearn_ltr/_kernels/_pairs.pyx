@@ -9,10 +9,11 @@ Serves `pairs.py`.
 def list_pairs(
     const double[::1] y,                    # IN, (n_samples,), rows grouped by query
     const Py_ssize_t[::1] offsets,          # IN, (n_queries + 1,)
+    const unsigned char[::1] ties,          # IN, (n_queries,), list pairs of equal grades, too
     int[::1] winner,                        # OUT, (n_pairs,)
     int[::1] loser,                         # OUT, (n_pairs,)
 ):
-    """Rows of every pair of a query with different grades, queries in order.
+    """Rows of every pair of a query with different grades, queries in order, and of ties.
 
     In one thread: where the pairs of a query begin depends on all queries before it.
     """
@@ -22,7 +23,7 @@ def list_pairs(
         for q in range(offsets.shape[0] - 1):
             for i in range(offsets[q], offsets[q + 1]):
                 for j in range(offsets[q], offsets[q + 1]):
-                    if y[i] > y[j]:
+                    if y[i] > y[j] or (ties[q] and i > j and y[i] == y[j]):
                         winner[p] = <int>i
                         loser[p] = <int>j
                         p += 1

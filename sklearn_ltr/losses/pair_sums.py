@@ -14,6 +14,9 @@ from sklearn_ltr.interrupts import parts
 SPARSE = 0.02
 LARGEST_MATRIX = 2**29
 
+# The longest step along a stump where no stump would be too long.
+LONGEST_STEP = 10.0
+
 
 class PairSweep:
     """Sums weights of listed pairs over those that each threshold of a feature cuts.
@@ -88,3 +91,21 @@ class PairSums:
     def sweep(self, features, codes, order, delta):
         """See `BoundExponentialPairs.sweep`."""
         self._sweep(self.weight, self.degree, features, codes, order, delta)
+
+
+def balancing_step(right, wrong, added):
+    r"""The minimiser of :math:`W_+ e^{-\alpha} + W_- e^{\alpha}`.
+
+    Parameters
+    ----------
+    right, wrong : floats or ndarrays, not negative
+        :math:`W_+` and :math:`W_-`.
+    added : float, not negative
+        To both, so that the minimiser is finite. Without, it is at most `LONGEST_STEP`, and 0 where
+        both sums are.
+    """
+    if added > 0:
+        return 0.5 * np.log((right + added) / (wrong + added))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alpha = 0.5 * np.log(np.divide(right, wrong))
+    return np.nan_to_num(np.clip(alpha, -LONGEST_STEP, LONGEST_STEP))

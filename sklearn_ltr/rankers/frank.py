@@ -8,14 +8,13 @@ from scipy.optimize import brentq
 from sklearn.utils import check_scalar
 
 from sklearn_ltr.boosting.stumps import StumpBoosting
+from sklearn_ltr.labels import check_target_probability, check_tie_weight
 from sklearn_ltr.losses.listed_fidelity import ListedFidelity
-from sklearn_ltr.validation import check_choice, check_positive
+from sklearn_ltr.losses.pair_sums import LONGEST_STEP
+from sklearn_ltr.validation import check_choice
 from sklearn_ltr.weak.fidelity_search import FidelitySearch
 
 STEPS = ("paper", "exact")
-
-# The longest step of step="exact".
-LONGEST_STEP = 10.0
 
 
 class FRank(StumpBoosting):
@@ -23,8 +22,8 @@ class FRank(StumpBoosting):
 
     Minimises
 
-    .. math:: J(H) = \sum_q \frac{1}{|\#_q|} \sum_{(i, j)} \left[1 - \sqrt{P^* s_{ij}} -
-        \sqrt{(1 - P^*) (1 - s_{ij})}\right],
+    .. math:: J(H) = \sum_q \frac{1}{|\#_q|} \sum_{(i, j)} \left[1 - \sqrt{P^*_{ij} s_{ij}} -
+        \sqrt{(1 - P^*_{ij}) (1 - s_{ij})}\right],
         \quad s_{ij} = \frac{1}{1 + e^{-(H(x_i) - H(x_j))}}
 
     over the pairs of rows of a query in which row i has the higher grade, :math:`|\#_q|` of them in
@@ -46,21 +45,28 @@ class FRank(StumpBoosting):
 
         - "paper": :math:`\alpha = \frac{1}{2} \ln \frac{W_+}{W_-}` (equation 3), with :math:`W_+`
           and :math:`W_-` the weights (4) of the pairs that the stump orders rightly and wrongly.
-          Half a pair's mean weight is added to both, so that the quotient is finite where all pairs
-          agree; with ``target_probability < 1``, where weights can be negative, a sum below 0
-          counts as 0 before that. The step is a relaxation, and shorter than the minimiser.
+          Below a `target_probability` of 1, (4) is a difference, and the term that is subtracted
+          counts on the other side, so that both sums are positive. Half a pair's mean weight is
+          added to both, so that the quotient is finite where all pairs agree. The step is a
+          relaxation, and shorter than the minimiser.
         - "exact": the minimiser of the loss along that stump, the first one in the direction of
           descent, and at most 10. The stump is chosen as for "paper".
-    target_probability : float in [0.5, 1], default=1.0
-        :math:`P^*`, the probability aimed at that the row of the higher grade wins. 1 is the
-        paper's reading for labels without doubt. Below it, differences have a finite optimum
-        :math:`\ln (P^* / (1 - P^*))`, and rounds take longer, since bounds that need positive
-        weights do not apply. The step (3) does not know of that optimum and can overshoot; rounds
-        end when no stump lowers the loss at it.
+    target_probability : float, mapping or callable, default=1.0
+        :math:`P^*`, in [0.5, 1], the probability aimed at that the row of the higher grade wins: a
+        number for all pairs, a mapping of the differences of grades that occur, or a callable that
+        takes two arrays, the higher and the lower grade of each pair, such as
+        `sklearn_ltr.labels.consistent_probability`. 1 is the paper's reading for labels without
+        doubt. Below it, differences have a finite optimum, :math:`\ln (P^* / (1 - P^*))`, and
+        memory and time double. With `preferences`, a number.
+    tie_weight : float, default=0.0
+        Weight, relative to a preference pair, of each pair of rows of one query with equal grades,
+        for which :math:`P^* = 1/2`: their scores are drawn together. They count in
+        :math:`|\#_q|`. Queries of one grade are left out all the same.
     max_pairs_per_query : int or None, default=None
-        Train on at most so many pairs of a query, drawn at random; they share the weight of the
-        query. The draw depends on `random_state` and the content of the training data, not on the
-        order of rows or on `n_jobs`. None takes all pairs.
+        Train on at most so many pairs of a query, drawn at random, with `tie_weight` from those of
+        equal grades, too; they share the weight of the query. The draw depends on `random_state`
+        and the content of the training data, not on the order of rows or on `n_jobs`. None takes
+        all pairs.
     max_bins : int or None, default=255
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut at
         quantiles. None keeps every distinct value, so that every threshold of the paper is tried.
@@ -116,9 +122,8 @@ class FRank(StumpBoosting):
 
     Notes
     -----
-    Pairs of equal grades are left out: for them :math:`P^* = 1/2` would pull scores together that
-    an order of the rows does not have to keep together, and they can outnumber the pairs that
-    say something.
+    Pairs of equal grades are left out by default: they pull scores together that an order of the
+    rows does not have to keep together, and can outnumber the pairs that say something.
 
     Scores are sums of step functions of one feature each: `contributions` has the terms of each
     row, `shape_function` those functions.
@@ -155,6 +160,7 @@ class FRank(StumpBoosting):
         *,
         step="paper",
         target_probability=1.0,
+        tie_weight=0.0,
         max_pairs_per_query=None,
         max_bins=255,
         early_stopping=False,
@@ -171,6 +177,7 @@ class FRank(StumpBoosting):
         self.learning_rate = learning_rate
         self.step = step
         self.target_probability = target_probability
+        self.tie_weight = tie_weight
         self.max_pairs_per_query = max_pairs_per_query
         self.max_bins = max_bins
         self.early_stopping = early_stopping
@@ -186,17 +193,18 @@ class FRank(StumpBoosting):
     def _check_params(self):
         super()._check_params()
         check_choice(self.step, "step", STEPS)
-        check_positive(self.target_probability, "target_probability")
-        if not 0.5 <= self.target_probability <= 1:
-            raise ValueError(
-                f"`target_probability` must be in [0.5, 1]; got {self.target_probability!r}."
-            )
+        check_target_probability(self.target_probability)
+        check_tie_weight(self.tie_weight)
         if self.max_pairs_per_query is not None:
             check_scalar(self.max_pairs_per_query, "max_pairs_per_query", Integral, min_val=1)
 
     def _rounds(self, train):
         """Figure 2 of the paper."""
-        loss = ListedFidelity(self.target_probability, self.max_pairs_per_query)  # (2)
+        loss = ListedFidelity(
+            target_probability=self.target_probability,
+            tie_weight=self.tie_weight,
+            max_pairs_per_query=self.max_pairs_per_query,
+        )  # (2)
         J = loss.bind(train.data)
         search = FidelitySearch(train.binned, train.data, J)
         J.update(train.scores)  # initialise pair weights

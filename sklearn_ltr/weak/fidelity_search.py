@@ -39,8 +39,8 @@ class FidelitySearch(StumpSearch):
     - Numerator and denominator of alpha are a histogram and a sweep, too, and with bounds of the
       slope and the curvature of g they bound the fall from above (`BoundListedFidelity.ceiling`).
       Features below the fall of a good candidate are not looked at any further. A weight shrinks by
-      at most exp(-abs(step)) a round, so that where all are positive an earlier denominator bounds
-      the present one from below, and most features need no sweep at all.
+      at most exp(-abs(step)) a round, so that an earlier denominator bounds the present one from
+      below, and most features need no sweep at all.
     - The few candidates within the error of the interpolation are compared exactly.
 
     Parameters
@@ -77,7 +77,7 @@ class FidelitySearch(StumpSearch):
         """
         self._number(loss)
         # The size of rounding errors.
-        unit = max(loss.total, loss.weight_total)
+        unit = max(loss.total + loss.excess, loss.weight_total)
         least = NO_GAIN * unit
         if loss.weight_total == 0:
             return None
@@ -89,7 +89,7 @@ class FidelitySearch(StumpSearch):
         if len(row) == 0:
             return None
         candidates, bound = 2 * slots[row] + side, bound[row, side]
-        alpha, mass = loss.step(num[row, side], den[row, side]), loss.mass(den, share)[row, side]
+        alpha, mass = loss.step(num[row, side], den[row, side]), den[row, side]
         if count_nodes(max(SHORTEST_RANGE, np.abs(alpha).max())) > FEW_NODES:
             bound = np.minimum(bound, self._losses_ahead(loss, candidates, alpha))
             kept = bound >= least * (1 - SLACK) - ROUNDING * unit
@@ -143,15 +143,12 @@ class FidelitySearch(StumpSearch):
         least : float
             What the best candidate lowers the loss by at least.
         """
-        if loss.positive:
-            used = slice(self._starts[self.binned.n_features])
-            num = self._num[used]
-            lower = np.maximum(self._lower[used], np.abs(num))
-            bound = loss.ceiling(num, lower, self._share[used])
-            starts = self._starts[: self.binned.n_features]
-            ceiling = np.maximum.reduceat(bound.max(axis=1), starts)
-        else:
-            ceiling = np.full(self.binned.n_features, np.inf)
+        used = slice(self._starts[self.binned.n_features])
+        num = self._num[used]
+        lower = np.maximum(self._lower[used], np.abs(num))
+        bound = loss.ceiling(num, lower, self._share[used])
+        starts = self._starts[: self.binned.n_features]
+        ceiling = np.maximum.reduceat(bound.max(axis=1), starts)
         queue = np.argsort(-ceiling, kind="stable")
         found, promise, first, size = {}, -1.0, 0, BATCH * self.n_threads
         while first < len(queue):
@@ -195,13 +192,10 @@ class FidelitySearch(StumpSearch):
         return fall, INTERPOLATION * np.abs(alpha) * mass
 
     def _losses_ahead(self, loss, candidates, alpha):
-        """What the pairs still lose that each candidate would bring into order; all it cuts, if
-        the loss can rise beyond a difference."""
+        """What the pairs still lose that each candidate would bring into order."""
         features, place = self._where(candidates)
         losses = loss.losses()
         both = self._swept(losses, features)[place]
-        if not loss.positive:
-            return both
         return (both + np.sign(alpha) * self._signed(losses.signed, features)[place]) / 2
 
     def _where(self, candidates):
