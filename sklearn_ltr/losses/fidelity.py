@@ -31,24 +31,21 @@ class _BoundFidelityPairs(BoundLoss):
         return self._sums(scores)
 
     def _curvature(self):
-        return 2 * STEEPEST * self._sums.roots
+        return self._sums.curvature
 
     def _value(self, scores):
         return self._sums.value(scores)
 
 
 class _OneForAll:
-    """Loss and gradient of pairs of one probability, which are never listed.
-
-    `roots` is the sum of sqrt(P*) + sqrt(1 - P*) over the pairs of each row.
-    """
+    """Loss and gradient of pairs of one probability, which are never listed."""
 
     def __init__(self, data, loss):
         P = loss.target_probability
         self._data = data
         self._roots = float(np.sqrt(P)), float(np.sqrt(1 - P))
         self._sums = SumsOverPairs(data)
-        self.roots = sum(self._roots) * data.degree
+        self.curvature = 2 * STEEPEST * sum(self._roots) * data.degree
 
     def __call__(self, scores):
         gradient = self._sums.of_term("fidelity slope", scores, -1, self._roots)
@@ -68,7 +65,8 @@ class _Listed:
         weight = np.where(pairs.y[pairs.winner] == pairs.y[pairs.loser], loss.tie_weight, 1.0)
         self._pairs, self._weight, self._excess = directed_pairs(pairs, weight, loss)
         rows = np.concatenate([self._pairs.winner, self._pairs.loser])
-        self.roots = np.bincount(rows, np.tile(self._weight, 2), data.n_samples)
+        degree = np.bincount(rows, np.tile(self._weight, 2), data.n_samples)
+        self.curvature = 2 * STEEPEST * degree
 
     def __call__(self, scores):
         pairs, data = self._pairs, self._data
@@ -103,7 +101,7 @@ class FidelityPairs(PairsAlike, Loss):
         `sklearn_ltr.labels.consistent_probability`.
     tie_weight : float, default=0.0
         Weight of each pair of rows of one query with equal grades, for which :math:`P^* = 1/2`, in
-        queries of several grades.
+        queries of several grades. A mean over pairs is over the others.
     pair_weighting : {"pair", "query"}, default="pair"
         What counts the same: each pair, or each query, whose loss is then the mean over its pairs.
 

@@ -2,54 +2,97 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Logistic loss of score differences."""
 
+from numbers import Real
+
+import numpy as np
+
+from sklearn_ltr.labels import check_target_probability, check_tie_weight, target_probability
 from sklearn_ltr.losses.base import BoundLoss, Loss, positive
 from sklearn_ltr.losses.pairs_alike import PairsAlike
 from sklearn_ltr.losses.sums_over_pairs import SumsOverPairs
 
 
 class _BoundLogisticPairs(BoundLoss):
+    """The cross entropy of a pair is its logistic loss and 1 - P* times its difference."""
+
     def _prepare(self, loss):
-        self._sums, self._sigmoid = SumsOverPairs(self.data), positive(loss, "sigmoid")
+        data, P = self.data, loss.target_probability
+        self._sums, self._sigmoid = SumsOverPairs(data), positive(loss, "sigmoid")
+        check_target_probability(P)
+        check_tie_weight(loss.tie_weight)
+        self._tie_weight = loss.tie_weight
+        self._tied = SumsOverPairs(data, tied=True) if loss.tie_weight > 0 else None
+        self._linear = None
+        if not (isinstance(P, Real) and P == 1):
+            self._linear = self._sums.of_grades(
+                lambda higher, lower: 1 - target_probability(higher, lower, P)
+            )
 
     def _evaluate(self, scores, round):
         self._m = self._sigmoid * scores
-        value, gradient = self._sums.logistic(self._m)
+        value, gradient = self._at(self._m)
         return value, self._sigmoid * gradient
 
+    def _at(self, m):
+        value, gradient = self._sums.logistic(m)
+        if self._linear is not None:
+            value += np.add.reduceat(self._linear * m, self.data.offsets[:-1])
+            gradient += self._linear
+        if self._tied:
+            # With P* = 1/2 the order of the two rows does not matter: of both, a half each.
+            for sign in (1, -1):
+                of_ties, slope = self._tied.logistic(sign * m)
+                value += self._tie_weight / 2 * of_ties
+                gradient += sign * self._tie_weight / 2 * slope
+        return value, gradient
+
     def _curvature(self):
-        return 2 * self._sigmoid**2 * self._sums.of_term("logistic curvature", self._m, 1)
+        bend = self._sums.of_term("logistic curvature", self._m, 1)
+        if self._tied:
+            bend += self._tie_weight * self._tied.of_term("logistic curvature", self._m, 1)
+        return 2 * self._sigmoid**2 * bend
 
     def _value(self, scores):
-        return self._sums.logistic(self._sigmoid * scores)[0]
+        return self._at(self._sigmoid * scores)[0]
 
 
 class LogisticPairs(PairsAlike, Loss):
     r"""Logistic loss of score differences, RankNet's.
 
-    .. math:: R(h) = \sum_{y_i > y_j} \ln\left(1 + e^{-\sigma (h_i - h_j)}\right)
+    .. math:: R(h) = \sum_{y_i > y_j} \left[-P^*_{ij} o_{ij} +
+        \ln\left(1 + e^{o_{ij}}\right)\right], \quad o_{ij} = \sigma (h_i - h_j)
 
-    over the pairs of rows of one query with different grades: the cross entropy of [1]_ for pairs
-    that are certain. Takes time in proportion to the number of pairs, and memory to that of rows.
+    over the pairs of rows of one query with different grades: the cross entropy of [1]_, which is
+    :math:`\ln (1 + e^{-o_{ij}})` for pairs that are certain. Takes time in proportion to the number
+    of pairs, and memory to that of rows.
 
     Parameters
     ----------
     sigmoid : float, default=1.0
         :math:`\sigma`, positive.
+    target_probability : float, mapping or callable, default=1.0
+        :math:`P^*`, in [0.5, 1], the probability aimed at that the row of the higher grade wins: a
+        number for all pairs, a mapping of the differences of grades that occur, or a callable that
+        takes two arrays, the higher and the lower grade of each pair, such as
+        `sklearn_ltr.labels.consistent_probability`.
+    tie_weight : float, default=0.0
+        Weight of each pair of rows of one query with equal grades, for which :math:`P^* = 1/2`, in
+        queries of several grades. A mean over pairs is over the others.
     pair_weighting : {"pair", "query"}, default="pair"
         What counts the same: each pair, or each query, whose loss is then the mean over its pairs.
 
     Notes
     -----
-    A pair adds :math:`-\sigma / (1 + e^{\sigma (h_i - h_j)})` to the gradient of its winner, and
+    A pair adds :math:`\sigma (1 / (1 + e^{-o_{ij}}) - P^*_{ij})` to the gradient of its winner, and
     takes it from that of its loser. The curvature is
 
     .. math:: W_i = 2 \sigma^2 \sum_j \kappa(\sigma (h_i - h_j)), \qquad
         \kappa(m) = \frac{\tanh(m / 2)}{2 m},
 
-    over all pairs of row i, with :math:`\kappa(0) = 1/4`. It bounds the loss for any step from the
-    present scores: the parabola with second derivative :math:`\kappa(m)` that touches
-    :math:`\ln(1 + e^{-m})` at m lies above it everywhere [2]_. It is larger than the second
-    derivative at m, which does not bound long steps.
+    over all pairs of row i, whatever :math:`P^*`, with :math:`\kappa(0) = 1/4`. It bounds the
+    loss for any step from the present scores: the parabola with second derivative
+    :math:`\kappa(m)` that touches :math:`\ln(1 + e^{-m})` at m lies above it everywhere [2]_. It is
+    larger than the second derivative at m, which does not bound long steps.
 
     References
     ----------
@@ -72,6 +115,8 @@ class LogisticPairs(PairsAlike, Loss):
 
     bound = _BoundLogisticPairs
 
-    def __init__(self, sigmoid=1.0, pair_weighting="pair"):
+    def __init__(self, sigmoid=1.0, target_probability=1.0, tie_weight=0.0, pair_weighting="pair"):
         self.sigmoid = sigmoid
+        self.target_probability = target_probability
+        self.tie_weight = tie_weight
         self.pair_weighting = pair_weighting

@@ -8,6 +8,9 @@ import numpy as np
 
 from sklearn_ltr._kernels import _pair_losses, _types
 
+# How many pairs of grades a function is called with.
+GRADES_AT_A_TIME = 2**20
+
 # How many pairs a kernel goes through, or up to twice as many, before an interrupt is heard.
 PAIRS_AT_A_TIME = 2**24
 
@@ -46,14 +49,22 @@ class SumsOverPairs:
     Parameters
     ----------
     data : RankingData
+    tied : bool, default=False
+        Over the pairs of equal grades, of queries that have other pairs.
     """
 
-    def __init__(self, data):
+    def __init__(self, data, tied=False):
         groups = data.grade_groups
         # The rows by query and ascending grade, and where the rows of lower grade than each end.
         self._order, self._lower = groups.order, groups.first[groups.group[groups.order]]
         self._data = data
-        self._windows = _windows(self._lower, data)
+        self._offsets = data.offsets
+        if tied:
+            # Each grade of a query for itself, in which a row beats those before it.
+            self._offsets = np.append(groups.first, data.n_samples).astype(np.intp)
+            rows = np.arange(data.n_samples, dtype=np.intp)
+            self._lower = np.where(data.per_row(data.informative), rows, self._lower)
+        self._windows = _windows(self._lower, self._offsets)
 
     def of_term(self, term, scores, sign, roots=(1.0, 0.0)):
         """Sums of a term over the pairs of each row.
@@ -73,7 +84,7 @@ class SumsOverPairs:
         sums : ndarray of shape (n_samples,)
         """
         sums = np.zeros(len(scores))
-        rows = scores[self._order], self._lower, self._data.offsets
+        rows = scores[self._order], self._lower, self._offsets
         others = *roots, sign, self._data.n_threads, sums
         for window in self._windows:
             _pair_losses.pair_sums(TERMS.index(term), *rows, *window, *others)
@@ -88,10 +99,12 @@ class SumsOverPairs:
             To an absolute error of about 1e-16 a pair.
         gradient : ndarray of shape (n_samples,)
         """
-        data, value, gradient = self._data, np.zeros(self._data.n_queries), np.zeros(len(scores))
-        rows = scores[self._order], self._lower, data.offsets
+        data, value, gradient = self._data, np.zeros(len(self._offsets) - 1), np.zeros(len(scores))
+        rows = scores[self._order], self._lower, self._offsets
         for window in self._windows:
             _pair_losses.logistic_sums(*rows, *window, data.n_threads, value, gradient)
+        if self._offsets is not data.offsets:
+            value = np.add.reduceat(value, np.searchsorted(self._offsets, data.offsets[:-1]))
         return value, self._in_rows_order(gradient)
 
     def gap_logistic(self, relative):
@@ -117,22 +130,53 @@ class SumsOverPairs:
             _pair_losses.gap_logistic_sums(*rows, data.offsets, *window, data.n_threads, *out)
         return value, self._in_rows_order(slope), self._in_rows_order(bend)
 
+    def of_grades(self, function):
+        """Sums over the pairs of each row of a function of both grades.
+
+        Parameters
+        ----------
+        function : callable
+            Takes arrays of the higher and the lower grade of each pair.
+
+        Returns
+        -------
+        sums : ndarray of shape (n_samples,)
+            Over the pairs that a row wins, minus those that it loses.
+        """
+        y = self._data.y[self._order]
+        sums = np.zeros(len(y))
+        for start, stop in pairwise(self._data.offsets.tolist()):
+            grades, index, counts = np.unique(
+                y[start:stop], return_inverse=True, return_counts=True
+            )
+            n = len(grades)
+            of_grade = np.zeros(n)
+            size = max(1, GRADES_AT_A_TIME // n)
+            for first in range(1, n, size):
+                a, b = np.nonzero(np.arange(first, min(first + size, n))[:, None] > np.arange(n))
+                a += first
+                values = function(grades[a], grades[b])
+                of_grade += np.bincount(a, values * counts[b], n)
+                of_grade -= np.bincount(b, values * counts[a], n)
+            sums[start:stop] = of_grade[index]
+        return self._in_rows_order(sums)
+
     def _in_rows_order(self, by_grade):
         values = np.empty_like(by_grade)
         values[self._order] = by_grade
         return values
 
 
-def _windows(lower, data):
+def _windows(lower, offsets):
     """Ranges of winners that together have about `PAIRS_AT_A_TIME` pairs.
 
     They cut a query where its own pairs say so, whatever other queries there are: its sums are
     then formed in the same order anywhere.
     """
-    starts = data.offsets[:-1]
-    n_losers = lower - data.per_row(starts)
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    n_losers = lower - np.repeat(starts, sizes)
     before = np.cumsum(n_losers) - n_losers
-    part = (before - data.per_row(before[starts])) // PAIRS_AT_A_TIME
+    part = (before - np.repeat(before[starts], sizes)) // PAIRS_AT_A_TIME
     cut = np.r_[True, part[1:] != part[:-1]]  # also at the end of a query that was cut
     window = before[starts] // PAIRS_AT_A_TIME
     cut[starts[1:]] |= window[1:] != window[:-1]

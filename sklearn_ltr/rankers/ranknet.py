@@ -15,9 +15,11 @@ class RankNet(ScoreFunctionRanker):
 
     The loss of a pair of rows of a query that have different grades is
 
-    .. math:: \ln\left(1 + e^{-(s_i - s_j)}\right), \qquad y_i > y_j,
+    .. math:: -P^*_{ij} o_{ij} + \ln\left(1 + e^{o_{ij}}\right), \qquad o_{ij} = s_i - s_j, \quad
+        y_i > y_j,
 
-    for grades y and scores s: the cross entropy of the order of pairs that are certain [1]_.
+    for grades y and scores s: the cross entropy of the order [1]_, which is
+    :math:`\ln (1 + e^{-o_{ij}})` for pairs that are certain, by default all.
     ``RankNet`` minimises its mean over all pairs, as the paper does, or over the queries of their
     means.
 
@@ -40,6 +42,15 @@ class RankNet(ScoreFunctionRanker):
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
     pair_weighting : {"pair", "query"}, default="pair"
         What counts the same: each pair, as in [1]_, or each query, however many pairs it has.
+    target_probability : float, mapping or callable, default=1.0
+        :math:`P^*`, in [0.5, 1], the probability aimed at that the row of the higher grade wins: a
+        number for all pairs, a mapping of the differences of grades that occur, or a callable that
+        takes two arrays, the higher and the lower grade of each pair, such as
+        `sklearn_ltr.labels.consistent_probability`.
+    tie_weight : float, default=0.0
+        Weight, relative to a preference pair, of each pair of rows of one query with equal grades,
+        for which :math:`P^* = 1/2`. They add to the loss; means are over the pairs of different
+        grades all the same. Queries of one grade are left out.
     learning_rate_init : float, default=0.01
         Step size of Adam.
     batch_size : int, default=8
@@ -133,6 +144,8 @@ class RankNet(ScoreFunctionRanker):
         solver="auto",
         alpha=1e-4,
         pair_weighting="pair",
+        target_probability=1.0,
+        tie_weight=0.0,
         learning_rate_init=0.01,
         batch_size=8,
         max_iter=200,
@@ -150,6 +163,8 @@ class RankNet(ScoreFunctionRanker):
         self.solver = solver
         self.alpha = alpha
         self.pair_weighting = pair_weighting
+        self.target_probability = target_probability
+        self.tie_weight = tie_weight
         self.learning_rate_init = learning_rate_init
         self.batch_size = batch_size
         self.max_iter = max_iter
@@ -163,7 +178,11 @@ class RankNet(ScoreFunctionRanker):
         self.verbose = verbose
 
     def _loss(self):
-        return LogisticPairs(pair_weighting="query")
+        return LogisticPairs(
+            target_probability=self.target_probability,
+            tie_weight=self.tie_weight,
+            pair_weighting="query",
+        )
 
     def _check_params(self):
         super()._check_params()

@@ -19,6 +19,7 @@ from strategies import examples
 
 from sklearn_ltr import QuadraticBoosting, interrupts, losses
 from sklearn_ltr.datasets import make_ranking
+from sklearn_ltr.labels import consistent_probability
 from sklearn_ltr.losses.fidelity import STEEPEST
 from sklearn_ltr.losses.listed_fidelity import LARGEST_CURVATURE
 from sklearn_ltr.losses.xe_ndcg import GAMMAS
@@ -28,8 +29,20 @@ from sklearn_ltr.ranking_data import RankingData
 # Every public loss is tested with its defaults, and with these.
 SETTINGS = {
     "SquaredHinge": [{"margin": 0.5}, {"pair_weighting": "query"}],
-    "LogisticPairs": [{"sigmoid": 3.0}, {"sigmoid": 0.5, "pair_weighting": "query"}],
-    "FidelityPairs": [{"target_probability": 0.8}, {"target_probability": 0.5}],
+    "LogisticPairs": [
+        {"sigmoid": 3.0},
+        {"sigmoid": 0.5, "pair_weighting": "query"},
+        {"target_probability": 0.8},
+        {"target_probability": consistent_probability, "tie_weight": 0.3, "sigmoid": 2.0},
+        {"tie_weight": 1.5},
+    ],
+    "FidelityPairs": [
+        {"target_probability": 0.8},
+        {"target_probability": 0.5},
+        {"target_probability": consistent_probability},
+        {"target_probability": 0.9, "tie_weight": 0.3},
+        {"tie_weight": 1.5},
+    ],
     "ListCosine": [{"center": False}],
     "ListCrossEntropy": [{"temperature": 0.3}],
     "ApproxNDCG": [{"temperature": 0.3}],
@@ -44,7 +57,7 @@ OF_GAINS = {"ApproxNDCG", "ListNDCGCrossEntropy"}  # which take no negative grad
 WRONG = {
     "SquaredHinge": ("margin", [0, -1.0, np.nan, np.inf, "grades", None]),
     "LogisticPairs": ("sigmoid", [0, -1.0, np.nan, np.inf, "1", None]),
-    "FidelityPairs": ("target_probability", [0.4, 1.1, np.nan, "1", None]),
+    "FidelityPairs": ("target_probability", [0.4, 1.1, np.nan, "1", None, [0.6]]),
     "ListCosine": ("center", ["grades", None, 2, np.nan]),
     "ListCrossEntropy": ("temperature", [0, -1.0, np.nan, np.inf, "1", None]),
     "ApproxNDCG": ("temperature", [0, -1.0, np.nan, np.inf, "1", None]),

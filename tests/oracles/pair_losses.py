@@ -89,17 +89,38 @@ def squared_hinge(y, h, margin="grade"):
     return total
 
 
-def logistic_pairs(y, h, sigmoid=1.0):
-    return sum(np.logaddexp(0.0, -sigmoid * (h[i] - h[j])) for i, j in _differing(y))
-
-
-def fidelity_pairs(y, h, target_probability=1.0):
-    """Equation 2 of the FRank paper, with D = 1."""
-    P, total = target_probability, 0.0
+def targets(y, of_grades, tie_weight):
+    """(i, j, P*, weight) of each pair; those of equal grades take part beside others."""
+    found = []
     for i, j in _differing(y):
+        if callable(of_grades):
+            P = float(of_grades(np.array([y[i]]), np.array([y[j]]))[0])
+        elif isinstance(of_grades, dict):
+            P = of_grades[y[i] - y[j]]
+        else:
+            P = of_grades
+        found.append((i, j, P, 1.0))
+    if found:
+        found += [(i, j, 0.5, tie_weight) for i in range(len(y)) for j in range(i) if y[i] == y[j]]
+    return found
+
+
+def logistic_pairs(y, h, sigmoid=1.0, target_probability=1.0, tie_weight=0.0):
+    """Cross entropy, C of the FRank paper's section 2."""
+    total = 0.0
+    for i, j, P, weight in targets(y, target_probability, tie_weight):
+        o = sigmoid * (h[i] - h[j])
+        total += weight * (P * np.logaddexp(0.0, -o) + (1 - P) * np.logaddexp(0.0, o))
+    return total
+
+
+def fidelity_pairs(y, h, target_probability=1.0, tie_weight=0.0):
+    """Equation 2 of the FRank paper, with D = 1."""
+    total = 0.0
+    for i, j, P, weight in targets(y, target_probability, tie_weight):
         s = np.exp(-np.logaddexp(0.0, h[j] - h[i]))
         rest = np.exp(-np.logaddexp(0.0, h[i] - h[j]))
-        total += 1 - np.sqrt(P * s) - np.sqrt((1 - P) * rest)
+        total += weight * (1 - np.sqrt(P * s) - np.sqrt((1 - P) * rest))
     return total
 
 
