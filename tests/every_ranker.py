@@ -31,6 +31,8 @@ VARIANTS = {
     "pairs_only": {"pair_weight": 1.0},
     "ties": {"tie_weight": 0.5},
     "margin": {"margin": 0.5},
+    "uncertain": {"target_probability": 0.8},
+    "unsmoothed": {"smoothing": 0.0},
     "map": {"metric": "map"},
     "all_pairs": {"all_pairs_weight": 1.0},
     "temperature": {"temperature": 0.25},

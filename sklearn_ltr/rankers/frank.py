@@ -11,7 +11,7 @@ from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.labels import check_target_probability, check_tie_weight
 from sklearn_ltr.losses.listed_fidelity import ListedFidelity
 from sklearn_ltr.losses.pair_sums import LONGEST_STEP
-from sklearn_ltr.validation import check_choice
+from sklearn_ltr.validation import check_choice, check_positive
 from sklearn_ltr.weak.fidelity_search import FidelitySearch
 
 STEPS = ("paper", "exact")
@@ -46,11 +46,13 @@ class FRank(StumpBoosting):
         - "paper": :math:`\alpha = \frac{1}{2} \ln \frac{W_+}{W_-}` (equation 3), with :math:`W_+`
           and :math:`W_-` the weights (4) of the pairs that the stump orders rightly and wrongly.
           Below a `target_probability` of 1, (4) is a difference, and the term that is subtracted
-          counts on the other side, so that both sums are positive. Half a pair's mean weight is
-          added to both, so that the quotient is finite where all pairs agree. The step is a
-          relaxation, and shorter than the minimiser.
+          counts on the other side, so that both sums are positive. `smoothing` is added to both.
+          The step is a relaxation, and shorter than the minimiser.
         - "exact": the minimiser of the loss along that stump, the first one in the direction of
           descent, and at most 10. The stump is chosen as for "paper".
+    smoothing : float, default=0.5
+        How many pairs of mean weight are added to :math:`W_+` and to :math:`W_-`, so that their
+        quotient is finite where all pairs agree. 0 adds none; steps are then at most 10.
     target_probability : float, mapping or callable, default=1.0
         :math:`P^*`, in [0.5, 1], the probability aimed at that the row of the higher grade wins: a
         number for all pairs, a mapping of the differences of grades that occur, or a callable that
@@ -159,6 +161,7 @@ class FRank(StumpBoosting):
         learning_rate=1.0,
         *,
         step="paper",
+        smoothing=0.5,
         target_probability=1.0,
         tie_weight=0.0,
         max_pairs_per_query=None,
@@ -176,6 +179,7 @@ class FRank(StumpBoosting):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.step = step
+        self.smoothing = smoothing
         self.target_probability = target_probability
         self.tie_weight = tie_weight
         self.max_pairs_per_query = max_pairs_per_query
@@ -193,6 +197,7 @@ class FRank(StumpBoosting):
     def _check_params(self):
         super()._check_params()
         check_choice(self.step, "step", STEPS)
+        check_positive(self.smoothing, "smoothing", zero=True)
         check_target_probability(self.target_probability)
         check_tie_weight(self.tie_weight)
         if self.max_pairs_per_query is not None:
@@ -203,6 +208,7 @@ class FRank(StumpBoosting):
         loss = ListedFidelity(
             target_probability=self.target_probability,
             tie_weight=self.tie_weight,
+            smoothing=self.smoothing,
             max_pairs_per_query=self.max_pairs_per_query,
         )  # (2)
         J = loss.bind(train.data)

@@ -7,7 +7,8 @@ import numpy as np
 from sklearn_ltr.boosting.driver import NO_WEIGHT_LEFT
 from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.losses.exponential import ExponentialPairs
-from sklearn_ltr.validation import check_choice
+from sklearn_ltr.losses.pair_sums import balancing_step
+from sklearn_ltr.validation import check_choice, check_positive
 from sklearn_ltr.weak.stump import StumpSearch
 
 # What each step maximises over the stumps.
@@ -46,7 +47,10 @@ class RankBoost(StumpBoosting):
           largest :math:`|r|`, :math:`r = W_+ - W_-` (its third method). Faster, since only
           :math:`r` is computed for every stump.
 
-        Half a pair is added to both sums of a quotient, so that it is finite where all pairs agree.
+        `smoothing` is added to both sums of a quotient.
+    smoothing : float, default=0.5
+        How many pairs of mean weight are added to :math:`W_+` and to :math:`W_-`, so that their
+        quotient is finite where all pairs agree. 0 adds none; steps are then at most 10.
     max_bins : int or None, default=255
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut at
         quantiles. None keeps every distinct value, so that every threshold of the paper is tried.
@@ -135,6 +139,7 @@ class RankBoost(StumpBoosting):
         learning_rate=1.0,
         *,
         step="exact",
+        smoothing=0.5,
         max_bins=255,
         early_stopping=False,
         scoring="ndcg@10",
@@ -149,6 +154,7 @@ class RankBoost(StumpBoosting):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.step = step
+        self.smoothing = smoothing
         self.max_bins = max_bins
         self.early_stopping = early_stopping
         self.scoring = scoring
@@ -163,6 +169,7 @@ class RankBoost(StumpBoosting):
     def _check_params(self):
         super()._check_params()
         check_choice(self.step, "step", tuple(STEPS))
+        check_positive(self.smoothing, "smoothing", zero=True)
 
     def _rounds(self, train):
         """Algorithm RankBoost of the paper."""
@@ -174,7 +181,7 @@ class RankBoost(StumpBoosting):
             if h is None:
                 return
             crossing = Z.crossing(h.above(train.binned))
-            alpha = self.learning_rate * best_alpha(self.step, crossing, Z)
+            alpha = self.learning_rate * best_alpha(self.step, crossing, Z, self.smoothing)
             search.note_step(Z, crossing, alpha)
             train.scores += alpha * h.apply(train.binned)  # H <- H + alpha h
             Z.update(train.scores)  # D_{t+1}
@@ -187,11 +194,10 @@ def ones(higher, lower):
     return np.ones_like(higher)
 
 
-def best_alpha(step, crossing, loss):
-    """alpha of a stump, from the pairs it separates; half a pair is added on either side."""
+def best_alpha(step, crossing, loss, smoothing):
+    """alpha of a stump, from the pairs it separates; `smoothing` pairs are added on either side."""
     right = loss.data.sum(crossing.agreeing) / loss.total
     wrong = loss.data.sum(crossing.contrary) / loss.total
     if step == "approximate":
         right, wrong = (1 + right - wrong) / 2, (1 - right + wrong) / 2
-    half_pair = 0.5 / loss.n_pairs
-    return 0.5 * np.log((right + half_pair) / (wrong + half_pair))
+    return balancing_step(right, wrong, smoothing / loss.n_pairs)
