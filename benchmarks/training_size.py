@@ -129,14 +129,14 @@ def run(name, data, n_seeds, n_estimators):
 
     sizes = [size(share, parts[0]) for share in SHARES]
     print("\nTest NDCG@10, mean (standard deviation)")
-    row("training queries", sizes, 20, 18)
+    row("training queries", sizes, 22, 24)
     for key in MODELS:
         cells = []
         for share in SHARES:
             values = [fit[0] for fit in fits[key, share]]
             deviation = f"({np.std(values, ddof=1):.4f})" if len(values) > 1 else "(-)"
             cells.append(f"{np.mean(values):.4f} {deviation:>8}")
-        row(key, cells, 20, 18)
+        row(key, cells, 22, 24)
     print(
         f"Rounds, passes or C chosen, by seed; mean seconds of a fit of {n_estimators} rounds, of "
         f"all C, 1 thread"
@@ -146,7 +146,7 @@ def run(name, data, n_seeds, n_estimators):
         for share in SHARES:
             rounds = "/".join(str(fit[1]) for fit in fits[key, share])
             cells.append(f"{rounds} {np.mean([fit[2] for fit in fits[key, share]]):5.1f}")
-        row(key, cells, 20, 18)
+        row(key, cells, 22, 24)
     values = {key: [[fit[0] for fit in fits[key, share]] for share in SHARES] for key in MODELS}
     return sizes, values
 
