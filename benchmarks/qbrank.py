@@ -20,10 +20,10 @@ the precision is the share of the first K % that are in the right order. Equal s
 **Figure 1**: DCG-5 by rounds. The paper had some 2,000 queries with documents of one grade only,
 L1. Here they are made: of a random share of the training queries (`--single`, .6 as in the paper)
 only documents of one grade are kept, at most ten, the grade drawn evenly from those of the query.
-The other training queries are L2, their pairs are P2. "QBRank P2 + L1" has labels on L1 only; its
-pairs are given as `preferences`, which have no grades, so that its margins are 1, as are those of
-"QBRank P2, margin 1" to compare it with. "QBRank P2 + L1 + L2" has the labels of all and margins by
-grade. Contenders that end in "paper" have target="paper", the others the default.
+The other training queries are L2, their pairs are P2. "QBRank P2 + L1", the paper's own experiment,
+has labels on L1 only; its pairs are given as `preferences`, with the difference of their grades as
+`preference_margin`, unless its name ends in "margin 1". "QBRank P2 + L1 + L2" has the labels of
+all. Contenders with "paper" in their name have target="paper", the others the default.
 
 RankSVM is `RankSVM` with squared hinge, features as logarithms, standardised, C chosen by DCG-5 on
 the validation queries. Each pair counts the same.
@@ -52,6 +52,7 @@ from sklearn.utils import Bunch
 
 from sklearn_ltr import QBRank, RankSVM, RegressionRanker
 from sklearn_ltr.datasets import make_cubic_ranking, make_ranking
+from sklearn_ltr.labels import preference_pairs
 from sklearn_ltr.metrics import get_metric, kendall_tau_distance, pair_precision_score
 
 SHARES = np.arange(1, 11) / 10
@@ -127,20 +128,6 @@ def single_grades(train, share, seed):
     return take(train, np.concatenate(kept)), queries_of(train, queries[n:])
 
 
-def offsets_of(groups):
-    """Where the queries of grouped rows begin, and the last ends."""
-    return np.flatnonzero(np.r_[True, groups[1:] != groups[:-1], True])
-
-
-def all_preferences(part):
-    """All pairs of a part: winner and loser."""
-    found = []
-    for start, stop in pairwise(offsets_of(part.groups)):
-        y = part.y[start:stop]
-        found.append(start + np.argwhere(y[:, None] > y))
-    return np.concatenate(found)
-
-
 # --- figures of scores ---------------------------------------------------------------------------
 
 
@@ -183,16 +170,20 @@ def qbrank(train, fold, args, **params):
 
 
 def qbrank_of_preferences(L2, labelled, fold, args, **params):
-    """Pairs of L2, labels of other rows."""
+    """Pairs of L2 with the differences of their grades as margins, labels of other rows."""
     train = join([L2, labelled])
     train.y[: len(L2.y)] = np.nan
-    return boosted(QBRank(**params), train, fold, args, preferences=all_preferences(L2))
+    preferences, margin = preference_pairs(L2.y, L2.groups)
+    given = {"preferences": preferences}
+    if params.get("margin", "grade") == "grade":
+        given["preference_margin"] = margin
+    return boosted(QBRank(**params), train, fold, args, **given)
 
 
 def best_svm(train, fold):
     """Scores of the test rows."""
     best = -np.inf
-    n_pairs = len(all_preferences(train))
+    n_pairs = len(preference_pairs(train.y, train.groups)[0])
     for cost in COSTS:
         ranker = RankSVM(cost / n_pairs)  # which multiplies the sum over the pairs
         svm = make_pipeline(FunctionTransformer(signed_log), StandardScaler(), ranker)
@@ -223,11 +214,16 @@ FIGURE_1 = {
     "RankSVM P2": lambda L1, L2, *a: rank_svm(L2, *a),
     "QBRank P2": lambda L1, L2, *a: qbrank(L2, *a, pair_weight=1.0),
     "QBRank P2, margin 1": lambda L1, L2, *a: qbrank(L2, *a, pair_weight=1.0, margin=1.0),
-    "QBRank P2, margin 1, paper": lambda L1, L2, *a: qbrank(
+    "QBRank P2, paper": lambda L1, L2, *a: qbrank(L2, *a, pair_weight=1.0, target="paper"),
+    "QBRank P2, paper, margin 1": lambda L1, L2, *a: qbrank(
         L2, *a, pair_weight=1.0, margin=1.0, target="paper"
     ),
     "QBRank P2 + L1": lambda L1, L2, *a: qbrank_of_preferences(L2, L1, *a),
+    "QBRank P2 + L1, margin 1": lambda L1, L2, *a: qbrank_of_preferences(L2, L1, *a, margin=1.0),
     "QBRank P2 + L1, paper": lambda L1, L2, *a: qbrank_of_preferences(L2, L1, *a, target="paper"),
+    "QBRank P2 + L1, paper, margin 1": lambda L1, L2, *a: qbrank_of_preferences(
+        L2, L1, *a, target="paper", margin=1.0
+    ),
     "QBRank P2 + L1 + L2": lambda L1, L2, *a: qbrank(join([L1, L2]), *a),
 }
 
@@ -238,8 +234,11 @@ CLAIMS = (
     ("QBRank P2", "GBT L2"),
     ("QBRank P2", "RankSVM P2"),
     ("QBRank P2 + L1", "QBRank P2"),
-    ("QBRank P2 + L1", "QBRank P2, margin 1"),
-    ("QBRank P2 + L1, paper", "QBRank P2, margin 1, paper"),
+    ("QBRank P2 + L1, paper", "QBRank P2, paper"),
+    ("QBRank P2 + L1, margin 1", "QBRank P2, margin 1"),
+    ("QBRank P2 + L1, paper, margin 1", "QBRank P2, paper, margin 1"),
+    ("QBRank P2 + L1", "QBRank P2 + L1, margin 1"),
+    ("QBRank P2 + L1, paper", "QBRank P2 + L1, paper, margin 1"),
     ("QBRank P2 + L1 + L2", "QBRank P2"),
     ("QBRank P2 + L1 + L2", "GBT L1 + L2"),
 )
@@ -288,25 +287,25 @@ def rounds_of(result):
 def print_dcg(results, title):
     print(f"\n{title}, test queries of all folds: mean ± standard error")
     print(
-        f"{'':<30}{'DCG-5, 2^l - 1':>18}{'DCG-5, linear':>18}{'pairs right':>18}"
+        f"{'':<34}{'DCG-5, 2^l - 1':>18}{'DCG-5, linear':>18}{'pairs right':>18}"
         f"{'fit s':>8}  rounds chosen"
     )
     for name, r in results.items():
         cells = [mean_and_error(values) for values in (r.exponential, r.linear, r.per_query)]
         seconds = np.mean([fit.seconds for fit in r.fits])
         print(
-            f"{name:<30}" + "".join(f"{cell:>18}" for cell in cells) + f"{seconds:8.1f}  "
+            f"{name:<34}" + "".join(f"{cell:>18}" for cell in cells) + f"{seconds:8.1f}  "
             f"{rounds_of(r)}"
         )
 
 
 def print_tests(results, pairs):
     print()
-    row("", ["DCG-5, 2^l - 1", "pairs right"], 24, 52)
+    row("", ["DCG-5, 2^l - 1", "pairs right"], 24, 64)
     for better, worse in pairs:
         a, b = results[better], results[worse]
         cells = test_of(a.exponential, b.exponential), test_of(a.per_query, b.per_query)
-        row(f"{better} > {worse}", cells, 24, 52)
+        row(f"{better} > {worse}", cells, 24, 64)
 
 
 def table_1(folds, args):
@@ -345,7 +344,7 @@ def figure_1(folds, args):
     print_dcg(results, "Figure 1")
     shown = [k for k in SHOWN_ROUNDS if k <= args.rounds]
     print("\nFigure 1: DCG-5 (2^l - 1) of the test queries after so many rounds")
-    row("", shown, 8, 30)
+    row("", shown, 8, 34)
     curves = {}
     for name, result in results.items():
         by_fold = list(zip(folds, result.fits, strict=True))
@@ -353,7 +352,7 @@ def figure_1(folds, args):
             np.concatenate([dcg(fold.test, fit.stages[k]) for fold, fit in by_fold]).mean()
             for k in range(args.rounds)
         ]
-        row(name, [f"{curves[name][k - 1]:.3f}" for k in shown], 8, 30)
+        row(name, [f"{curves[name][k - 1]:.3f}" for k in shown], 8, 34)
     print_tests(results, CLAIMS)
     return curves
 

@@ -191,6 +191,7 @@ class BaseRanker(RegressorMixin, Estimator):
         *,
         preferences=None,
         preference_weight=None,
+        preference_margin=None,
         sample_weight=None,
         reset=True,
     ):
@@ -206,6 +207,14 @@ class BaseRanker(RegressorMixin, Estimator):
         """
         if reset:
             self._forget()
+        if preferences is None:
+            of_pairs = {
+                "preference_weight": preference_weight,
+                "preference_margin": preference_margin,
+            }
+            for name, values in of_pairs.items():
+                if values is not None:
+                    raise ValueError(f"`{name}` is of given pairs: give `preferences`, too.")
         if preferences is None or (y is not None and self._allow_unlabelled):
             X, y = self._validate_X_y(X, y, reset)
             if groups is None and preferences is None:
@@ -220,7 +229,9 @@ class BaseRanker(RegressorMixin, Estimator):
             check_feature_sizes(X, self._feature_name)
         self._note_queries(X, groups, reset)
         if preferences is not None:
-            preferences = check_preferences(preferences, preference_weight, X.shape[0])
+            preferences = check_preferences(
+                preferences, preference_weight, preference_margin, X.shape[0]
+            )
             if groups is None:
                 groups = preferences.queries()
         if sample_weight is not None:

@@ -64,6 +64,8 @@ def _in_its_place(name, accepted, estimator):
         if "X_val" in accepted:
             return "give validation rows as X_val=, y_val= and groups_val="
         return "nothing takes its place, as there is nothing to judge by validation rows"
+    if name == "preference_margin" and "preferences" in accepted:
+        return "nothing takes its place, as its loss keeps the order of a pair, but no degree"
     if WEIGHTS.fullmatch(name) and "sample_weight" in accepted:
         return "give the weight of each row as sample_weight=, or of its query as query_weight="
     if WEIGHTS.fullmatch(name) and "query_weight" in accepted:

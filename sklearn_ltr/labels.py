@@ -8,9 +8,11 @@ from numbers import Real
 import numpy as np
 from scipy.special import expit, logit
 
-from sklearn_ltr.validation import warn_caller
+from sklearn_ltr._kernels import _pairs
+from sklearn_ltr.queries import QueryGroups
+from sklearn_ltr.validation import check_column, warn_caller
 
-__all__ = ["consistent_probability", "directed_distance"]
+__all__ = ["consistent_probability", "directed_distance", "preference_pairs"]
 
 DISTANCES = ("linear", "logarithmic", "logistic", "binary")
 GAINS = ("exponential", "linear")
@@ -127,6 +129,57 @@ def _warn_of_smaller_distances(gap, values, higher, lower):
             "grades are further apart (requirement (4) of the MPBoost paper).",
             UserWarning,
         )
+
+
+def preference_pairs(y, groups):
+    """The pairs that grades make, for ``fit(..., preferences=..., preference_margin=...)``.
+
+    With NaN at the rows of the other queries, the grades of some queries become pairs, beside the
+    labels, clicks or comparisons of others.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Grades; higher is better. NaN marks a row that is in no pair.
+    groups : array-like of shape (n_samples,)
+        Query id of each row.
+
+    Returns
+    -------
+    preferences : ndarray of shape (n_pairs, 2), dtype intp
+        Row of the winner and row of the loser: all pairs of rows of a query with different grades.
+    margin : ndarray of shape (n_pairs,), dtype float64
+        By how much their grades differ.
+
+    See Also
+    --------
+    sklearn_ltr.QBRank : Learns from labels and preferences together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_ltr.labels import preference_pairs
+    >>> preferences, margin = preference_pairs([0, 2, 1, np.nan, 3], [7, 7, 7, 7, 8])
+    >>> preferences.tolist()
+    [[1, 0], [1, 2], [2, 0]]
+    >>> margin
+    array([2., 1., 1.])
+    """
+    y = check_column(y, "y", finite="allow-nan")
+    queries = QueryGroups.from_ids(groups, len(y))
+    order = queries.order
+    ordered, query = y[order], queries.query_of_row()
+    ascending = np.lexsort((ordered, query))
+    # Rows of lower grade of the same query: those before the first of a row's own grade.
+    key = np.unique(ordered, return_inverse=True)[1] + query * (len(y) + 1)
+    lower = np.empty(len(y), dtype=np.intp)
+    lower[ascending] = np.searchsorted(key[ascending], key[ascending])
+    lower -= np.repeat(queries.offsets[:-1], queries.sizes)
+    n_pairs = int(lower[~np.isnan(ordered)].sum())
+    pairs = np.empty((2, n_pairs), dtype=np.int32)
+    _pairs.list_pairs(ordered, queries.offsets, *pairs)
+    winner, loser = order[pairs]
+    return np.column_stack([winner, loser]), y[winner] - y[loser]
 
 
 def as_gain(gain):

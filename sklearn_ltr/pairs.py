@@ -14,7 +14,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from sklearn_ltr._kernels import _pairs
-from sklearn_ltr.validation import check_column, check_largest_weight, without_vanishing
+from sklearn_ltr.validation import (
+    LARGEST,
+    SMALLEST,
+    check_column,
+    check_largest_weight,
+    without_vanishing,
+)
 
 # More distinct grades than this and pairs are listed: the cost of implicit pairs grows with the
 # number of grades.
@@ -90,15 +96,18 @@ class ExplicitPairs:
         Grade of each row, where pairs come from grades.
     weight : ndarray of shape (n_pairs,), dtype float64, or None
         Weight of each pair; None is 1.
+    margin : ndarray of shape (n_pairs,), dtype float64, or None
+        Degree of each given preference; None is 1.
     """
 
-    def __init__(self, winner, loser, pair_offsets, offsets, y=None, weight=None):
+    def __init__(self, winner, loser, pair_offsets, offsets, y=None, weight=None, margin=None):
         self.winner = winner
         self.loser = loser
         self.pair_offsets = pair_offsets
         self.offsets = offsets
         self.y = y
         self.weight = weight
+        self.margin = margin
         self.n_pairs = len(winner)
 
 
@@ -230,11 +239,14 @@ def given_pairs(data):
     winner, loser = position[preferences.winner], position[preferences.loser]
     kept = winner >= 0
     winner, loser, weight = winner[kept], loser[kept], preferences.weight[kept]
-    sequence = np.lexsort((weight, loser, winner))
+    margin = None if preferences.margin is None else preferences.margin[kept]
+    content = (weight,) if margin is None else (margin, weight)
+    sequence = np.lexsort((*content, loser, winner))
     winner, loser, weight = winner[sequence], loser[sequence], weight[sequence]
+    margin = None if margin is None else margin[sequence]
     _check_bytes(len(winner), data, "`preferences` need", "give fewer of them")
     pair_offsets = np.searchsorted(winner, data.offsets).astype(np.intp)
-    return ExplicitPairs(winner, loser, pair_offsets, data.offsets, weight=weight)
+    return ExplicitPairs(winner, loser, pair_offsets, data.offsets, weight=weight, margin=margin)
 
 
 def _check_bytes(n_pairs, data, what, remedy):
@@ -254,6 +266,7 @@ class Preferences(NamedTuple):
     loser: np.ndarray
     weight: np.ndarray
     n_samples: int
+    margin: np.ndarray | None = None
 
     def queries(self):
         """A query number for each row: the rows that preferences connect are one query."""
@@ -264,15 +277,28 @@ class Preferences(NamedTuple):
         return connected_components(edges, directed=False)[1]
 
     def columns(self):
-        """Weights won and lost by each row, which are part of its content."""
+        """Weights won and lost by each row, which are part of its content.
+
+        With margins, also their sums by weight.
+        """
+        values = [self.weight]
+        if self.margin is not None and (self.margin != 1).any():
+            values.append(self.weight * self.margin)
         return [
-            np.bincount(rows, weights=self.weight, minlength=self.n_samples)
+            _sums(rows, value, self.n_samples)
+            for value in values
             for rows in (self.winner, self.loser)
         ]
 
 
-def check_preferences(preferences, weight, n_samples):
-    """Validate the arguments `preferences` and `preference_weight` of ``fit``.
+def _sums(rows, values, n_samples):
+    """Sums of the values of each row, to the last bit the same in whatever order they come."""
+    order = np.argsort(values)
+    return np.bincount(rows[order], weights=values[order], minlength=n_samples)
+
+
+def check_preferences(preferences, weight, margin, n_samples):
+    """Validate `preferences`, `preference_weight` and `preference_margin` of ``fit``.
 
     Parameters
     ----------
@@ -280,6 +306,8 @@ def check_preferences(preferences, weight, n_samples):
         Row of the winner and row of the loser. Pairs may repeat and contradict each other.
     weight : array-like of shape (n_pairs,) or None
         Not negative; None is 1.
+    margin : array-like of shape (n_pairs,) or None
+        Positive.
     n_samples : int
 
     Returns
@@ -289,8 +317,8 @@ def check_preferences(preferences, weight, n_samples):
     Raises
     ------
     ValueError
-        If an index is no integer or outside the rows, a row is preferred to itself, weights are
-        invalid, or no pair is left.
+        If an index is no integer or outside the rows, a row is preferred to itself, weights or
+        margins are invalid, or no pair is left.
     """
     try:
         pairs = np.asarray(preferences)
@@ -327,4 +355,23 @@ def check_preferences(preferences, weight, n_samples):
         raise ValueError("`preferences` has no pair of positive weight.")
     check_largest_weight(weight, "preference_weight", "pair")
     weight = without_vanishing(weight)
-    return Preferences(winner[kept], loser[kept], weight[kept], n_samples)
+    if margin is not None:
+        margin = _check_preference_margin(margin, len(pairs))[kept]
+    return Preferences(winner[kept], loser[kept], weight[kept], n_samples, margin)
+
+
+def _check_preference_margin(margin, n_pairs):
+    margin = check_column(margin, "preference_margin", finite=False)
+    if margin.shape != (n_pairs,):
+        raise ValueError(
+            f"`preference_margin` must have one entry for each of the {n_pairs} pairs; got shape "
+            f"{margin.shape}."
+        )
+    wrong = ~((margin >= SMALLEST) & (margin <= LARGEST))  # so is NaN
+    if wrong.any():
+        p = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"`preference_margin` must be positive, between {SMALLEST:g} and {LARGEST:g}; got "
+            f"{margin[p]:g} at pair {p}. A pair of no degree says nothing: leave it out."
+        )
+    return margin

@@ -41,7 +41,7 @@ def good_arguments():
         "arrays": (X, y),
         "rankers": {"a": ranker, "b": -score},
         "preferences": PAIRS_OF_ROWS,
-        "preference_weight": np.ones(len(PAIRS_OF_ROWS)),
+        **dict.fromkeys(("preference_weight", "preference_margin"), np.ones(len(PAIRS_OF_ROWS))),
         "k": 2,
         "max_grade": 2,
         "train_sizes": [1],
@@ -54,9 +54,9 @@ WITH = {
     "X_val": ("y_val", "groups_val"),
     "y_val": ("X_val", "groups_val"),
     "groups_val": ("X_val", "y_val"),
-    "preference_weight": ("preferences",),
+    **dict.fromkeys(("preference_weight", "preference_margin"), ("preferences",)),
 }
-WITHOUT = {"preferences": ("y",), "preference_weight": ("y",)}
+WITHOUT = dict.fromkeys(("preferences", "preference_weight", "preference_margin"), ("y",))
 
 # What some calls are not asked without, though it has a default.
 ALWAYS = ("X", "y", "groups", "max_grade", "train_sizes", "cv")

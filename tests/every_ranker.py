@@ -134,6 +134,10 @@ def takes_preferences(R):
     return "preferences" in inspect.signature(R.fit).parameters
 
 
+def takes_margins(R):
+    return "preference_margin" in inspect.signature(R.fit).parameters
+
+
 def mixes_labels_and_pairs(R):
     """A ranker of both, which takes rows without a label, marked NaN."""
     return "pair_weight" in inspect.signature(R).parameters

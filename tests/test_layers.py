@@ -55,6 +55,7 @@ LAYERS = {
 # Where parts of one layer may import each other; nothing else may, nor in a circle.
 WITHIN_A_LAYER = {
     ("columns", "queries"),
+    ("labels", "queries"),
     ("labels", "validation"),
     ("columns", "validation"),
     ("queries", "validation"),

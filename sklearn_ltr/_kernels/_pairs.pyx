@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lists of preference pairs.
 
-Serves `pairs.py`.
+Serves `pairs.py` and `labels.py`.
 """
 
 

@@ -3,12 +3,11 @@
 """What boosted rankers whose weak rankers are stumps have in common."""
 
 from sklearn_ltr.boosting.driver import BoostedRanker
-from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
 from sklearn_ltr.columns import column_number
 from sklearn_ltr.weak.stump import Stump
 
 
-class StumpBoosting(FitPairsMixin, BoostedRanker):
+class StumpBoosting(BoostedRanker):
     """Base class of boosted rankers whose weak rankers are decision stumps.
 
     Each stump looks at a single feature, so that the score is a sum of step functions of one

@@ -176,7 +176,8 @@ class _Listed(BoundExponentialPairs):
 
     def _label(self, distance):
         pairs = self.pairs
-        self._labels = np.ones(pairs.n_pairs)  # of given preferences
+        given = pairs.margin is not None
+        self._labels = pairs.margin if given else np.ones(pairs.n_pairs)
         for first in range(0, pairs.n_pairs if pairs.y is not None else 0, PAIRS_AT_ONCE):
             part = slice(first, first + PAIRS_AT_ONCE)
             self._labels[part] = distance(pairs.y[pairs.winner[part]], pairs.y[pairs.loser[part]])

@@ -35,10 +35,22 @@ class HingeValues(NamedTuple):
 
 
 def hinge_sums(data, margin):
-    """The squared hinge of the pairs of some rows, of grades or given; see `HingeSums`."""
+    """The squared hinge of the pairs of some rows, of grades or given; see `HingeSums`.
+
+    Of given pairs "grade" is their own margin, 1 where there is none. ValueError if they have
+    margins that the number given here would make nothing of.
+    """
     if data.preferences is None:
         return HingeSums(data, margin)
-    return ListedHingeSums(data.pairs, 1.0 if margin == "grade" else margin)
+    of_pairs = data.preferences.margin is not None
+    if of_pairs and margin != "grade":
+        raise ValueError(
+            '`preference_margin` is what margin="grade" takes for given pairs; with '
+            f'margin={margin!r} it would be of no effect. Set margin="grade".'
+        )
+    if margin == "grade":
+        margin = data.pairs.margin if of_pairs else 1.0
+    return ListedHingeSums(data.pairs, margin)
 
 
 class HingeSums:
@@ -118,7 +130,7 @@ class ListedHingeSums:
     Parameters
     ----------
     pairs : ExplicitPairs
-    margin : float
+    margin : float or ndarray of shape (n_pairs,)
     """
 
     def __init__(self, pairs, margin):

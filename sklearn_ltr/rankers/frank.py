@@ -7,6 +7,7 @@ from numbers import Integral
 from scipy.optimize import brentq
 from sklearn.utils import check_scalar
 
+from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
 from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.labels import check_target_probability, check_tie_weight
 from sklearn_ltr.losses.listed_fidelity import ListedFidelity
@@ -17,7 +18,7 @@ from sklearn_ltr.weak.fidelity_search import FidelitySearch
 STEPS = ("paper", "exact")
 
 
-class FRank(StumpBoosting):
+class FRank(FitPairsMixin, StumpBoosting):
     r"""Boosting of decision stumps with the fidelity loss.
 
     Minimises

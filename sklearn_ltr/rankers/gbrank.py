@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """GBRank: regression on the pairs that are violated."""
 
-from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
+from sklearn_ltr.boosting.fit_signatures import FitMarginsMixin
 from sklearn_ltr.boosting.quadratic import quadratic_rounds
 from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.losses.base import BoundLoss, ratio
@@ -10,7 +10,7 @@ from sklearn_ltr.losses.hinge_sums import hinge_sums
 from sklearn_ltr.validation import check_margin
 
 
-class GBRank(FitPairsMixin, TreeBoosting):
+class GBRank(FitMarginsMixin, TreeBoosting):
     r"""Gradient boosting of preference pairs by regression on those that are violated.
 
     Lowers
@@ -37,7 +37,8 @@ class GBRank(FitPairsMixin, TreeBoosting):
         ahead by the margin.
     margin : "grade" or float, default=1.0
         The paper's :math:`\tau`, by which the preferred row is to be ahead: a positive number for
-        all pairs, or the difference of the grades (1 for given preferences).
+        all pairs, or "grade", the difference of the grades; of given preferences that is
+        `preference_margin`, or 1.
     estimator : regressor or None, default=None
         The weak learner: a scikit-learn regressor whose ``fit`` takes `sample_weight`, cloned for
         each round. None: regression trees, which the parameters from `grow_policy` to

@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_ltr.boosting.driver import NO_WEIGHT_LEFT
+from sklearn_ltr.boosting.fit_signatures import FitMarginsMixin
 from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.labels import DISTANCES, directed_distance
 from sklearn_ltr.losses.exponential import ExponentialPairs
@@ -27,7 +28,7 @@ OVERSHOOT = (
 )
 
 
-class MPBoost(StumpBoosting):
+class MPBoost(FitMarginsMixin, StumpBoosting):
     r"""Magnitude-preserving boosting of decision stumps.
 
     Minimises the exponential loss of preference pairs whose labels keep how far two grades are
@@ -57,6 +58,7 @@ class MPBoost(StumpBoosting):
         - "binary": 1.
 
         A callable takes two arrays of grades, the higher ones first, and returns positive numbers.
+        Of given preferences `preference_margin` is the distance, or 1.
     alpha : float, default=0.5
         :math:`\alpha` of the linear distance, positive.
     lam : float, default=3.0

@@ -51,7 +51,8 @@ class QBRank(TreeBoosting):
         pairs only, 0 is `RegressionRanker` with a linear gain.
     margin : "grade" or float, default="grade"
         The paper's :math:`\tau`, by which the preferred row is to be ahead: a positive number for
-        all pairs, or the difference of the grades (1 for given preferences).
+        all pairs, or "grade", the difference of the grades; of given preferences that is
+        `preference_margin`, or 1.
     target : {"bound", "paper"}, default="bound"
         What weak rankers fit for a row that is in several pairs, and with what weight.
 
@@ -259,6 +260,7 @@ class QBRank(TreeBoosting):
         groups_val=None,
         preferences=None,
         preference_weight=None,
+        preference_margin=None,
     ):
         """Fit the ranker.
 
@@ -286,6 +288,9 @@ class QBRank(TreeBoosting):
             that searches cannot carry them.
         preference_weight : array-like of shape (n_pairs,), default=None
             Weight of each preference, not negative.
+        preference_margin : array-like of shape (n_pairs,), default=None
+            Degree of each preference, positive: how far the winner is to be ahead, in the place of
+            the difference of two grades. None is 1.
 
         Returns
         -------
@@ -309,6 +314,7 @@ class QBRank(TreeBoosting):
             (X_val, y_val, groups_val),
             preferences=preferences,
             preference_weight=preference_weight,
+            preference_margin=preference_margin,
         )
 
     def _check_params(self):

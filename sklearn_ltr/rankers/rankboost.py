@@ -5,6 +5,7 @@
 import numpy as np
 
 from sklearn_ltr.boosting.driver import NO_WEIGHT_LEFT
+from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
 from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.losses.exponential import ExponentialPairs
 from sklearn_ltr.losses.pair_sums import balancing_step
@@ -15,7 +16,7 @@ from sklearn_ltr.weak.stump import StumpSearch
 STEPS = {"exact": "exponential", "approximate": "correlation"}
 
 
-class RankBoost(StumpBoosting):
+class RankBoost(FitPairsMixin, StumpBoosting):
     r"""Boosting of decision stumps on preference pairs.
 
     Minimises the exponential loss

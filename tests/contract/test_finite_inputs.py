@@ -22,6 +22,7 @@ from every_ranker import (
     each_ranker,
     has,
     make,
+    takes_margins,
     takes_preferences,
     takes_sample_weight,
     variants,
@@ -124,6 +125,8 @@ def fit_and_predict(R, params, problem):
         first = np.flatnonzero(groups[1:] == groups[:-1])
         pairs = np.column_stack([first, first + 1])
         arguments |= {"y": None, "preferences": pairs, "preference_weight": weight[first]}
+        if takes_margins(R) and len(y) % 3:
+            arguments["preference_margin"] = np.roll(weight, 2)[first]
     with warnings.catch_warnings(), limited():
         # What says that a fit is poor is no fault; a warning of NumPy's would be one.
         for category in (ConvergenceWarning, UndefinedMetricWarning, ConstantModelWarning):

@@ -263,7 +263,7 @@ def test_lengths_that_differ(call, name):
         call(**{name: short})
 
 
-@calls_with("preference_weight")
+@calls_with("preference_weight", "preference_margin")
 def test_lengths_of_preferences(call, name):
     with pytest.raises(ValueError, match=rf"`{name}`.*\b4\b.*\b3\b|`{name}`.*\b3\b.*\b4\b"):
         call(**{name: np.ones(3)})
