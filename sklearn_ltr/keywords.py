@@ -25,6 +25,9 @@ PARAMETERS = {
     "num_boost_round": "n_estimators",
 }
 
+PAIRS = ("preferences", "preference_weight", "preference_margin")
+OF_PAIRS = "MPBoost, RankBoost, FRank, QBRank, GBRank, RankSVM and RankNet"
+
 METHODS = ("fit", "fit_transform", "transform", "predict", "score")
 
 
@@ -66,6 +69,12 @@ def _in_its_place(name, accepted, estimator):
         return "nothing takes its place, as there is nothing to judge by validation rows"
     if name == "preference_margin" and "preferences" in accepted:
         return "nothing takes its place, as its loss keeps the order of a pair, but no degree"
+    if name in PAIRS and hasattr(estimator, "predict") and "preferences" not in accepted:
+        return (
+            "nothing takes its place, as its loss is made of the grades of the rows, which "
+            f"preferences have not. {OF_PAIRS} learn from pairs alone, and so do QuadraticBoosting "
+            "and LossRanker with a loss of pairs"
+        )
     if WEIGHTS.fullmatch(name) and "sample_weight" in accepted:
         return "give the weight of each row as sample_weight=, or of its query as query_weight="
     if WEIGHTS.fullmatch(name) and "query_weight" in accepted:

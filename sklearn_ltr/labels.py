@@ -177,7 +177,8 @@ def preference_pairs(y, groups):
     lower -= np.repeat(queries.offsets[:-1], queries.sizes)
     n_pairs = int(lower[~np.isnan(ordered)].sum())
     pairs = np.empty((2, n_pairs), dtype=np.int32)
-    _pairs.list_pairs(ordered, queries.offsets, *pairs)
+    no_ties = np.zeros(len(queries.sizes), dtype=np.uint8)
+    _pairs.list_pairs(ordered, queries.offsets, no_ties, *pairs)
     winner, loser = order[pairs]
     return np.column_stack([winner, loser]), y[winner] - y[loser]
 

@@ -110,6 +110,23 @@ class ExplicitPairs:
         self.margin = margin
         self.n_pairs = len(winner)
 
+    def select(self, mask):
+        """The pairs of the queries where `mask` (n_queries,) is true, rows renumbered."""
+        sizes, counts = np.diff(self.offsets)[mask], np.diff(self.pair_offsets)
+        kept = np.repeat(mask, counts)
+        offsets, pair_offsets = (
+            np.concatenate(([0], np.cumsum(n))).astype(np.intp) for n in (sizes, counts[mask])
+        )
+        shift = np.repeat(self.offsets[:-1][mask] - offsets[:-1], counts[mask])
+        winner, loser = (
+            (rows[kept] - shift).astype(np.int32) for rows in (self.winner, self.loser)
+        )
+        y = None if self.y is None else self.y[np.repeat(mask, np.diff(self.offsets))]
+        weight, margin = (
+            None if values is None else values[kept] for values in (self.weight, self.margin)
+        )
+        return ExplicitPairs(winner, loser, pair_offsets, offsets, y, weight, margin)
+
 
 def preference_pairs(data, max_grades=MAX_GRADES):
     """All pairs of rows of a query whose grades differ, the higher grade winning.

@@ -135,6 +135,8 @@ class RankingData:
         """Which queries have a preference pair, of grades or given: ndarray (n_queries,)."""
         if self.preferences is None:
             return self.informative
+        if "pairs" in vars(self):
+            return np.diff(self.pairs.pair_offsets) > 0
         query = np.full(self.preferences.n_samples, self.n_queries)
         query[self.queries.order] = self.queries.query_of_row()
         counts = np.bincount(query[self.preferences.winner], minlength=self.n_queries + 1)
@@ -215,7 +217,7 @@ class RankingData:
     def select(self, mask, **others):
         """The data of the queries where `mask` (n_queries,) is true, and other fields changed."""
         queries, positions = self.queries.select(mask)
-        return replace(
+        selected = replace(
             self,
             y=self.y[positions],
             queries=queries,
@@ -223,6 +225,9 @@ class RankingData:
             sample_weight=None if self.sample_weight is None else self.sample_weight[positions],
             **others,
         )
+        if self.preferences is not None and "pairs" in vars(self):
+            vars(selected)["pairs"] = self.pairs.select(mask)
+        return selected
 
     def batch(self, mask):
         """The same, as a part of these data: weights stay relative to the mean of all queries."""
@@ -246,6 +251,17 @@ class RankingData:
         positions = np.lexsort((queries.order, queries.query_of_row()))
         queries = QueryGroups(queries.order[positions], queries.offsets, queries.ids)
         return replace(self, y=self.y[positions], queries=queries)
+
+    def with_rows(self, X):
+        """The same data with the rows of `X`, and preferences, in the order of `y`."""
+        queries = QueryGroups(np.arange(self.n_samples), self.offsets, self.queries.ids)
+        if self.preferences is None:
+            return replace(self, X=X, queries=queries)
+        pairs = self.pairs
+        content = pairs.winner, pairs.loser, pairs.weight, self.n_samples, pairs.margin
+        data = replace(self, X=X, queries=queries, preferences=Preferences(*content))
+        vars(data)["pairs"] = pairs
+        return data
 
     # Sums and extremes over all rows, or all queries; see `reduction`.
 

@@ -22,7 +22,6 @@ from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.linear import hidden_layer, weighted_sums
 from sklearn_ltr.losses.base import bind, check_loss
-from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.validation import (
     LARGEST_SCORE,
     SMALLEST_FEATURE,
@@ -208,16 +207,26 @@ class ScoreFunctionRanker(BaseRanker):
         ConvergenceWarning
             If L-BFGS does not converge within `max_iter` iterations.
         """
+        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val))
+
+    def _fit(self, X, y, groups, query_weight, validation, **preferences):
+        """The body of every `fit`.
+
+        Parameters
+        ----------
+        validation : tuple
+            ``X_val``, ``y_val``, ``groups_val``.
+        **preferences
+            What `_validate_training_data` takes besides.
+        """
         self._check_params()
-        data = self._validate_training_data(X, y, groups, query_weight)
+        data = self._validate_training_data(X, y, groups, query_weight, **preferences)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         stopping = EarlyStopping(self)
         data = replace(data, random_seed=seed)
-        data, held_out = stopping.hold_out(data, X_val, y_val, groups_val)
+        data, held_out = stopping.hold_out(data, *validation)
         data = self._weighed(data.select(self._learnable(data)))
-        # In the order of the other fields, so that batches are taken from rows side by side.
-        queries = QueryGroups(np.arange(data.n_samples), data.offsets, data.queries.ids)
-        train = replace(data, X=_float64_rows(data), queries=queries)
+        train = data.with_rows(_float64_rows(data))  # so that batches are of rows side by side
         scale = StandardScaler(with_mean=False).fit(train.X).scale_
         # Of the rows that there is something to learn from they may be smaller than of all.
         scale[scale < SMALLEST_FEATURE] = 1  # as of constants

@@ -241,8 +241,8 @@ def _read(data):
     n_outputs, rounds = ranker._n_outputs(), []
     for t, terms in enumerate(file["rounds"]):
         path = f"rounds[{t}]"
-        # The first round may begin with a constant for each output. Parameters do not tell: they may
-        # have changed before a warm start.
+        # The first round may begin with a constant for each output. Parameters do not tell: they
+        # may have changed before a warm start.
         numbers = (n_outputs, 2 * n_outputs) if t == 0 else (n_outputs,)
         whole = n_outputs == 1 or len(terms) in numbers
         schema.require(whole, path, f"have {n_outputs} trees")

@@ -28,7 +28,8 @@ class Loss(Estimator):
     """Base class of the losses; the parameters of one can be searched.
 
     A subclass says in `bound` which `BoundLoss` it becomes. Where that is not all that one may be,
-    it says in `abilities` what it is: of "value", "gradient", "curvature" and "stumps".
+    it says in `abilities` what it is: of "value", "gradient", "curvature" and "stumps", and of
+    "preferences" and "margins", if pairs may be given in the place of grades, and a degree of each.
     """
 
     abilities: ClassVar[frozenset] = frozenset({"value", "gradient", "curvature"})
@@ -308,13 +309,34 @@ def learnable(loss, data):
     Returns
     -------
     mask : ndarray of shape (n_queries,), dtype bool
+
+    Raises
+    ------
+    ValueError
+        If preferences are given that the loss cannot take.
     """
+    if data.preferences is not None:
+        _check_takes_preferences(loss, data.preferences)
     R = bind(loss, data)
     R.update(np.zeros(data.n_samples))
     rows = R.gradient != 0
     if "curvature" in getattr(loss, "abilities", Loss.abilities):
         rows |= R.curvature != 0
     return np.logical_or.reduceat(rows, data.offsets[:-1])
+
+
+def _check_takes_preferences(loss, preferences):
+    abilities = getattr(loss, "abilities", Loss.abilities)
+    if "preferences" not in abilities:
+        raise ValueError(
+            f"{loss!r} is a loss of grades, which `preferences` have not; give a loss of pairs "
+            "from sklearn_ltr.losses, such as LogisticPairs or SquaredHinge."
+        )
+    if preferences.margin is not None and "margins" not in abilities:
+        raise ValueError(
+            f"{loss!r} has no use for `preference_margin`: it keeps the order of a pair, but no "
+            "degree, as SquaredHinge does."
+        )
 
 
 def ratio(numerator, denominator):

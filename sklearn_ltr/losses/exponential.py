@@ -32,7 +32,7 @@ class ExponentialPairs(Loss):
     """
 
     # No "value": it may be beyond the range of numbers, and only its logarithm is at hand.
-    abilities = frozenset({"gradient", "stumps"})
+    abilities = frozenset({"gradient", "stumps", "preferences", "margins"})
 
     def __init__(self, distance, squared):
         self.distance = distance

@@ -10,8 +10,8 @@ from sklearn_ltr._kernels import _fidelity
 from sklearn_ltr.labels import check_target_probability, check_tie_weight
 from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.losses.listed_fidelity import directed_pairs
-from sklearn_ltr.losses.pairs_alike import PairsAlike
-from sklearn_ltr.losses.sums_over_pairs import SumsOverPairs
+from sklearn_ltr.losses.pairs_alike import PairsAlike, check_of_grades
+from sklearn_ltr.losses.sums_over_pairs import sums_over_pairs
 from sklearn_ltr.pairs import list_pairs
 
 # Largest second derivative of -1 / sqrt(1 + exp(-o)), at exp(-o) = 5 - sqrt(21). Downwards the
@@ -24,6 +24,7 @@ class _BoundFidelityPairs(BoundLoss):
     def _prepare(self, loss):
         check_target_probability(loss.target_probability)
         check_tie_weight(loss.tie_weight)
+        check_of_grades(self.data, loss)
         one_for_all = isinstance(loss.target_probability, Real) and loss.tie_weight == 0
         self._sums = (_OneForAll if one_for_all else _Listed)(self.data, loss)
 
@@ -44,8 +45,8 @@ class _OneForAll:
         P = loss.target_probability
         self._data = data
         self._roots = float(np.sqrt(P)), float(np.sqrt(1 - P))
-        self._sums = SumsOverPairs(data)
-        self.curvature = 2 * STEEPEST * sum(self._roots) * data.degree
+        self._sums = sums_over_pairs(data)
+        self.curvature = 2 * STEEPEST * sum(self._roots) * self._sums.degree
 
     def __call__(self, scores):
         gradient = self._sums.of_term("fidelity slope", scores, -1, self._roots)

@@ -109,6 +109,14 @@ class HingeSums:
         product = partial(self._product, order, self._level[order], reach, count[order])
         return HingeValues(value, gradient, count, product)
 
+    def missing(self, scores, at):
+        """What the active pairs of each query lack, summed, where `at` are the values at `scores`.
+
+        From those of the squares, by Euler's rule; for a margin that is a number.
+        """
+        starts = self._offsets[:-1]
+        return (2 * at.value - np.add.reduceat(scores * at.gradient, starts)) / self._tau
+
     def _product(self, order, level, reach, count, direction):
         """Hessian times direction; all but that and the result in the order of the scores."""
         z = direction[order]
@@ -143,14 +151,22 @@ class ListedHingeSums:
         self.degree = self._sum(self._weight, self._weight)
 
     def __call__(self, scores):
-        winner, loser = self._pairs.winner, self._pairs.loser
-        m = np.maximum(self._margin - (scores[winner] - scores[loser]), 0)
+        m = self._lack(scores)
         pull = self._weight * m
         active = self._weight * (m > 0)
         n_queries = len(self._pairs.pair_offsets) - 1
         value = np.bincount(self._query, pull * m / 2, n_queries)
         product = partial(self._product, active)
         return HingeValues(value, self._sum(-pull, pull), self._sum(active, active), product)
+
+    def missing(self, scores, at):
+        """What the active pairs of each query lack, by weight, as `HingeSums.missing`."""
+        n_queries = len(self._pairs.pair_offsets) - 1
+        return np.bincount(self._query, self._weight * self._lack(scores), n_queries)
+
+    def _lack(self, scores):
+        winner, loser = self._pairs.winner, self._pairs.loser
+        return np.maximum(self._margin - (scores[winner] - scores[loser]), 0)
 
     def _product(self, active, direction):
         change = active * (direction[self._pairs.winner] - direction[self._pairs.loser])

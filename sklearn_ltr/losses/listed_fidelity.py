@@ -10,6 +10,7 @@ from sklearn_ltr._kernels import _fidelity
 from sklearn_ltr.labels import target_probability
 from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.losses.pair_sums import PairSums, PairSweep, balancing_step
+from sklearn_ltr.losses.pairs_alike import check_of_grades
 from sklearn_ltr.pairs import ExplicitPairs, list_pairs, sample_pairs
 
 # The second derivative of 1 / sqrt(1 + exp(-o)) is at most this.
@@ -37,7 +38,7 @@ class ListedFidelity(Loss):
         Draw this many of the pairs of grades of a query if it has more. None takes all.
     """
 
-    abilities = frozenset({"gradient", "stumps"})
+    abilities = frozenset({"gradient", "stumps", "preferences"})
 
     def __init__(
         self, target_probability=1.0, tie_weight=0.0, smoothing=0.5, max_pairs_per_query=None
@@ -60,11 +61,7 @@ class ListedFidelity(Loss):
                     "`max_pairs_per_query` draws from the pairs of grades; with `preferences`, "
                     "give fewer of them instead."
                 )
-            if self.tie_weight > 0:
-                raise ValueError(
-                    "`tie_weight` is for pairs of equal grades, which take part only where pairs "
-                    "come from grades; with `preferences` set it to 0."
-                )
+            check_of_grades(data, self)
             return data.pairs
         ties = self.tie_weight > 0
         n_entries = 1 if self.target_probability == 1 and not ties else 2
@@ -107,12 +104,6 @@ def directed_pairs(pairs, weight, loss):
         P[~tied] = target_probability(higher[~tied], lower[~tied], loss.target_probability)
     elif P == 1:
         return pairs, weight, np.zeros(n_queries)
-    elif not isinstance(P, Real):
-        raise ValueError(
-            "`target_probability` must be a number with `preferences`, which have no grades; got "
-            f"{P!r}. For a probability of its own, give a pair both ways: weights of sqrt(P*) and "
-            "sqrt(1 - P*) are its loss, but for a constant."
-        )
     P = np.broadcast_to(np.asarray(P, dtype=np.float64), weight.shape)
     query = np.repeat(np.arange(n_queries), np.diff(pairs.pair_offsets))
     target, rest, back = np.sqrt(P), np.sqrt(1 - P), np.flatnonzero(P < 1)

@@ -8,8 +8,8 @@ import numpy as np
 
 from sklearn_ltr.labels import check_target_probability, check_tie_weight, target_probability
 from sklearn_ltr.losses.base import BoundLoss, Loss, positive
-from sklearn_ltr.losses.pairs_alike import PairsAlike
-from sklearn_ltr.losses.sums_over_pairs import SumsOverPairs
+from sklearn_ltr.losses.pairs_alike import PairsAlike, check_of_grades
+from sklearn_ltr.losses.sums_over_pairs import SumsOverPairs, sums_over_pairs
 
 
 class _BoundLogisticPairs(BoundLoss):
@@ -17,13 +17,16 @@ class _BoundLogisticPairs(BoundLoss):
 
     def _prepare(self, loss):
         data, P = self.data, loss.target_probability
-        self._sums, self._sigmoid = SumsOverPairs(data), positive(loss, "sigmoid")
+        self._sums, self._sigmoid = sums_over_pairs(data), positive(loss, "sigmoid")
         check_target_probability(P)
         check_tie_weight(loss.tie_weight)
+        check_of_grades(data, loss)
         self._tie_weight = loss.tie_weight
         self._tied = SumsOverPairs(data, tied=True) if loss.tie_weight > 0 else None
         self._linear = None
-        if not (isinstance(P, Real) and P == 1):
+        if data.preferences is not None:
+            self._linear = (1 - P) * self._sums.balance if P < 1 else None
+        elif not (isinstance(P, Real) and P == 1):
             self._linear = self._sums.of_grades(
                 lambda higher, lower: 1 - target_probability(higher, lower, P)
             )

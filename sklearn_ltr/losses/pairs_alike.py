@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What counts the same in a loss of preference pairs: each pair, or each query."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sklearn_ltr.validation import check_choice
@@ -10,7 +12,12 @@ PAIR_WEIGHTINGS = ("pair", "query")
 
 
 class PairsAlike:
-    """A loss that is a sum over the pairs of a query, or with ``pair_weighting="query"`` a mean."""
+    """A loss that is a sum over the pairs of a query, or with ``pair_weighting="query"`` a mean.
+
+    The pairs are those of the grades, or are given.
+    """
+
+    abilities = frozenset({"value", "gradient", "curvature", "preferences"})
 
     def bind(self, data, weight=None):
         check_choice(self.pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
@@ -23,3 +30,30 @@ class PairsAlike:
     def value(self, y, scores, offsets):
         bound = self._at(y, scores, offsets)
         return bound.weight * bound.value
+
+
+def check_of_grades(data, loss):
+    """Check that given preferences are not asked for what only grades tell.
+
+    Parameters
+    ----------
+    data : RankingData
+    loss : Loss
+        With `target_probability` and `tie_weight`.
+
+    Raises
+    ------
+    ValueError
+        If preferences are given, and pairs of equal grades or a probability of each pair's grades.
+    """
+    if data.preferences is not None and loss.tie_weight > 0:
+        raise ValueError(
+            "`tie_weight` is for pairs of equal grades, which take part only where pairs come "
+            "from grades; with `preferences` set it to 0."
+        )
+    P = loss.target_probability
+    if data.preferences is not None and (isinstance(P, Mapping) or callable(P)):
+        raise ValueError(
+            "`target_probability` must be a number with `preferences`, which have no grades; got "
+            f"{P!r}. For a probability of its own, give a pair both ways, with weights."
+        )

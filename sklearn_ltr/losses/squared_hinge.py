@@ -33,7 +33,7 @@ class SquaredHinge(PairsAlike, Loss):
     ----------
     margin : float or "grade", default="grade"
         :math:`\tau`, by how much the winner must be ahead for a pair to cost nothing; positive.
-        "grade": by the difference of the grades.
+        "grade": by the difference of the grades; of given preferences that is their margin, or 1.
     pair_weighting : {"pair", "query"}, default="pair"
         What counts the same: each pair, or each query, whose loss is then the mean over its pairs.
 
@@ -64,6 +64,7 @@ class SquaredHinge(PairsAlike, Loss):
     array([4., 4., 4.])
     """
 
+    abilities = PairsAlike.abilities | {"margins"}
     bound = _BoundSquaredHinge
 
     def __init__(self, margin="grade", pair_weighting="pair"):

@@ -1,10 +1,11 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums over all pairs of rows of a query with different grades, pair by pair."""
+"""Sums over all pairs of rows of a query with different grades, or given pairs, pair by pair."""
 
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import expit
 
 from sklearn_ltr._kernels import _pair_losses, _types
 
@@ -43,6 +44,16 @@ class RelativeScores:
         self.strength = np.exp(relative, out=relative, where=data.per_row(self.far == 0))
 
 
+# Differences of scores that count as this in the fidelity, as in the kernel, and are 0 in the
+# curvature.
+FARTHEST, NEAREST = 400, 1e-9
+
+
+def sums_over_pairs(data):
+    """Sums over the pairs of some rows, of grades or given, by the class that is for them."""
+    return SumsOverPairs(data) if data.preferences is None else SumsOverListedPairs(data)
+
+
 class SumsOverPairs:
     """Sums of functions of score differences, in time in proportion to the number of pairs.
 
@@ -51,9 +62,15 @@ class SumsOverPairs:
     data : RankingData
     tied : bool, default=False
         Over the pairs of equal grades, of queries that have other pairs.
+
+    Attributes
+    ----------
+    degree : ndarray of shape (n_samples,)
+        Number of each row's pairs of different grades.
     """
 
     def __init__(self, data, tied=False):
+        self.degree = data.degree
         groups = data.grade_groups
         # The rows by query and ascending grade, and where the rows of lower grade than each end.
         self._order, self._lower = groups.order, groups.first[groups.group[groups.order]]
@@ -165,6 +182,77 @@ class SumsOverPairs:
         values = np.empty_like(by_grade)
         values[self._order] = by_grade
         return values
+
+
+class SumsOverListedPairs:
+    """The same over given pairs, each times its weight.
+
+    Parameters
+    ----------
+    data : RankingData
+        With preferences.
+
+    Attributes
+    ----------
+    degree : ndarray of shape (n_samples,)
+        Weights of each row's pairs, summed.
+    balance : ndarray of shape (n_samples,)
+        The same of those that it wins, minus those that it loses.
+    """
+
+    def __init__(self, data):
+        self._pairs, self._shape = data.pairs, (data.n_queries, data.n_samples)
+        self._query = np.repeat(np.arange(data.n_queries), np.diff(data.pairs.pair_offsets))
+        self.degree = self._by_row(data.pairs.weight, 1)
+        self.balance = self._by_row(data.pairs.weight, -1)
+
+    def of_term(self, term, scores, sign, roots=(1.0, 0.0)):
+        """As `SumsOverPairs.of_term`."""
+        return self._by_row(self._pairs.weight * _FUNCTIONS[term](self._gaps(scores), *roots), sign)
+
+    def logistic(self, scores):
+        """As `SumsOverPairs.logistic`."""
+        gaps, weight = self._gaps(scores), self._pairs.weight
+        value = np.bincount(self._query, weight * np.logaddexp(0, -gaps), self._shape[0])
+        return value, self._by_row(-weight * expit(-gaps), -1)
+
+    def _gaps(self, scores):
+        return scores[self._pairs.winner] - scores[self._pairs.loser]
+
+    def _by_row(self, values, sign):
+        won = np.bincount(self._pairs.winner, values, self._shape[1])
+        if sign == 0:
+            return won
+        return won + sign * np.bincount(self._pairs.loser, values, self._shape[1])
+
+
+def _logistic_curvature(gaps, target, rest):
+    near = np.abs(gaps) <= NEAREST
+    gaps = np.where(near, 1, gaps)
+    return np.where(near, 0.25, np.tanh(gaps / 2) / (2 * gaps))
+
+
+def _fidelity(gaps, target, rest):
+    x = np.exp(-np.clip(gaps, -FARTHEST, FARTHEST))
+    if rest == 0:
+        return x / (np.sqrt(1 + x) * (1 + np.sqrt(1 + x)))
+    return np.maximum(1 - target / np.sqrt(1 + x) - rest / np.sqrt(1 + 1 / x), 0)
+
+
+def _fidelity_slope(gaps, target, rest):
+    x = np.exp(-np.clip(gaps, -FARTHEST, FARTHEST))
+    return rest * _half_pull(1 / x) - target * _half_pull(x)
+
+
+def _half_pull(x):
+    return x / (2 * (1 + x) * np.sqrt(1 + x))
+
+
+_FUNCTIONS = {
+    "logistic curvature": _logistic_curvature,
+    "fidelity": _fidelity,
+    "fidelity slope": _fidelity_slope,
+}
 
 
 def _windows(lower, offsets):

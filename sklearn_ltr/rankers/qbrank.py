@@ -289,8 +289,7 @@ class QBRank(TreeBoosting):
         preference_weight : array-like of shape (n_pairs,), default=None
             Weight of each preference, not negative.
         preference_margin : array-like of shape (n_pairs,), default=None
-            Degree of each preference, positive: how far the winner is to be ahead, in the place of
-            the difference of two grades. None is 1.
+            Degree of each preference, positive: how far the winner is to be ahead. None is 1.
 
         Returns
         -------

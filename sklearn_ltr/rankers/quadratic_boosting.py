@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The general boosting method for any loss with a gradient and a curvature bound."""
 
+from sklearn_ltr.boosting.fit_signatures import FitMarginsMixin
 from sklearn_ltr.boosting.quadratic import quadratic_rounds
 from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.losses import LogisticPairs
 from sklearn_ltr.losses.base import bind, check_loss, learnable
 
 
-class QuadraticBoosting(TreeBoosting):
+class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
     r"""Boosting of any loss of a query's scores, by quadratic upper bounds.
 
     Minimises

@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses import LogisticPairs
 from sklearn_ltr.losses.pairs_alike import PAIR_WEIGHTINGS
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
@@ -13,7 +14,7 @@ from sklearn_ltr.validation import check_choice
 class RankNet(ScoreFunctionRanker):
     r"""Linear function or net that gives the pairs of rows the probabilities of their order.
 
-    The loss of a pair of rows of a query that have different grades is
+    The loss of a pair of rows of a query that have different grades, or of a given preference, is
 
     .. math:: -P^*_{ij} o_{ij} + \ln\left(1 + e^{o_{ij}}\right), \qquad o_{ij} = s_i - s_j, \quad
         y_i > y_j,
@@ -177,6 +178,69 @@ class RankNet(ScoreFunctionRanker):
         self.random_state = random_state
         self.verbose = verbose
 
+    @explain_keywords
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+        preferences=None,
+        preference_weight=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Finite.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better. None with `preferences`.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns; with `preferences` it takes rows that preferences connect as a query.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each iteration, in ``validation_score_``. In a pipeline they
+            need ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        preferences : array-like of shape (n_pairs, 2), integer, default=None
+            Row of the winner and row of the loser, both of one query, as clicks or comparisons
+            tell. They take the place of grades. Pairs may repeat and contradict each other. Row
+            numbers do not survive the cutting of folds, so that searches cannot carry them.
+        preference_weight : array-like of shape (n_pairs,), default=None
+            Weight of each preference, not negative.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or no query has two rows of different grades.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If L-BFGS does not converge within `max_iter` iterations.
+        """
+        return self._fit(
+            X,
+            y,
+            groups,
+            query_weight,
+            (X_val, y_val, groups_val),
+            preferences=preferences,
+            preference_weight=preference_weight,
+        )
+
     def _loss(self):
         return LogisticPairs(
             target_probability=self.target_probability,
@@ -192,4 +256,4 @@ class RankNet(ScoreFunctionRanker):
         """The loss of a query is a mean: pairs count the same where it counts as it has pairs."""
         if self.pair_weighting == "query":
             return data
-        return replace(data, query_weight=data.v * data.n_pairs)
+        return replace(data, query_weight=data.v * data.pair_weight)

@@ -15,7 +15,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.keywords import explain_keywords
-from sklearn_ltr.losses.hinge_sums import HingeSums
+from sklearn_ltr.losses.hinge_sums import HingeSums, ListedHingeSums
 from sklearn_ltr.losses.pairs_alike import PAIR_WEIGHTINGS
 from sklearn_ltr.progress import check_verbose, print_end, print_step
 from sklearn_ltr.validation import check_choice, check_positive, warn_caller
@@ -54,7 +54,8 @@ class RankSVM(LinearRanker):
     .. math:: F(w) = \frac12 |w|^2 + C \sum_q c_q
               \sum_{(i, j) \in P_q} \ell\bigl(1 - w \cdot (x_i - x_j)\bigr)
 
-    over the pairs :math:`P_q` of rows of query q of which :math:`x_i` has the higher grade [1]_.
+    over the pairs :math:`P_q` of rows of query q of which :math:`x_i` has the higher grade [1]_, or
+    over given preferences, as clicks tell.
     :math:`\ell(m)` is :math:`\max(0, m)^2` or :math:`\max(0, m)`. With query weights :math:`v_q`,
     relative to their mean over the Q queries that have pairs, :math:`c_q` is :math:`v_q`, and each
     pair counts the same, or :math:`v_q / (Q |P_q|)`, and each query does. Pairs are never listed: a
@@ -110,10 +111,12 @@ class RankSVM(LinearRanker):
     a sort of the scores and two sweeps with a Fenwick tree over the grades; products with the
     Hessian reuse that order, and the line search needs no products with `X`.
 
+    Given preferences are listed, and have a margin each, if it is given, in the place of 1.
+
     **Hinge.** :math:`\max(0, m)` is replaced by
     :math:`\bigl((m + h)_+^2 - (m - h)_+^2\bigr) / (4 h)`, which exceeds it by at most h/4, and only
-    where :math:`|m| < h`. h is 2 at first and is divided by ten, each time from the last solution,
-    until `tol` is reached.
+    where :math:`|m| < h`. h is twice the largest margin at first and is divided by ten, each time
+    from the last solution, until `tol` is reached.
 
     **Stopping.** With the slopes :math:`\alpha_p` of the (smoothed) loss at each pair as a feasible
     point of the dual problem, the duality gap is :math:`\frac12 |\nabla F(w)|^2`, plus
@@ -167,21 +170,38 @@ class RankSVM(LinearRanker):
         self.verbose = verbose
 
     @explain_keywords
-    def fit(self, X, y, groups=None, query_weight=None):
-        """Fit to graded rows.
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        preferences=None,
+        preference_weight=None,
+        preference_margin=None,
+    ):
+        """Fit the ranker.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Finite.
         y : array-like of shape (n_samples,)
-            Grades, finite; higher is better. Only their order counts.
+            Grades, finite; higher is better. Only their order counts. None with `preferences`.
         groups : array-like of shape (n_samples,), default=None
             Query id of each row, in any order and of any type. None takes all rows as one query,
-            and warns.
+            and warns; with `preferences` it takes rows that preferences connect as a query.
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.
+        preferences : array-like of shape (n_pairs, 2), integer, default=None
+            Row of the winner and row of the loser, both of one query, as clicks or comparisons
+            tell. They take the place of grades. Pairs may repeat and contradict each other. Row
+            numbers do not survive the cutting of folds, so that searches cannot carry them.
+        preference_weight : array-like of shape (n_pairs,), default=None
+            Weight of each preference, not negative.
+        preference_margin : array-like of shape (n_pairs,), default=None
+            Degree of each preference, positive: how far the winner is to be ahead. None is 1.
 
         Returns
         -------
@@ -198,11 +218,19 @@ class RankSVM(LinearRanker):
             If `max_iter` steps, or the precision of numbers, do not suffice for `tol`.
         """
         self._check_params()
-        data = self._validate_training_data(X, y, groups, query_weight)
-        data = data.select(data.informative)
+        data = self._validate_training_data(
+            X,
+            y,
+            groups,
+            query_weight,
+            preferences=preferences,
+            preference_weight=preference_weight,
+            preference_margin=preference_margin,
+        )
+        data = data.select(data.with_pairs)
         X, variance = _design(data)
         if self.pair_weighting == "pair":
-            cost = self.C * data.v * data.n_pairs
+            cost = self.C * data.v * data.pair_weight
             of_all = data.sum(cost)
         else:
             v = data.query_weight
@@ -210,9 +238,10 @@ class RankSVM(LinearRanker):
         # About the diagonal of the Hessian where all pairs are active, which also takes care of
         # constant columns.
         scale = np.sqrt(1 + 4 * of_all * variance)
-        u, h, self.n_iter_ = np.zeros(X.shape[1]), WIDEST, 0
+        least, most = _margins(data)
+        u, h, self.n_iter_ = np.zeros(X.shape[1]), WIDEST * most, 0
         gap, best = np.inf, None
-        while best is None or h > self.tol / (4 * NARROWING):
+        while best is None or h > least * self.tol / (4 * NARROWING):
             half_width = None if self.loss == "squared_hinge" else h
             F = _Primal(X, data, cost, scale, half_width, u)
             self._minimise(F)
@@ -301,9 +330,9 @@ class _Primal:
         self._X, self._data, self._scale, self._h = X, data, scale, half_width
         h = half_width
         # Either loss is a sum of m^2 / 2 with other margins.
-        terms = [(2.0, 1.0)] if h is None else [(0.5 / h, 1 + h), (-0.5 / h, 1 - h)]
-        self._terms = [(factor, HingeSums(data, tau)) for factor, tau in terms]
-        self._cost = cost / data.n_pairs
+        terms = [(2.0, 0.0)] if h is None else [(0.5 / h, h), (-0.5 / h, -h)]
+        self._terms = [(factor, _hinge_sums(data, more)) for factor, more in terms]
+        self._cost = cost / data.pair_weight
         self._cost_of_row = data.per_row(self._cost)
         self.label = "" if h is None else f", smoothed by {h:.2g}"
         scores = X @ (u / scale)
@@ -357,11 +386,10 @@ class _Primal:
             return 0.0
         h = self._h
         wide, narrow = self._at
-        # Sums of (m + h)_+ and (m - h)_+, from those of their squares by Euler's rule.
-        starts = self._data.offsets[:-1]
+        # Sums of (m + h)_+ and (m - h)_+.
         slopes = [
-            (2 * at.value - np.add.reduceat(self._scores * at.gradient, starts)) / tau
-            for at, tau in ((wide, 1 + h), (narrow, 1 - h))
+            sums.missing(self._scores, at)
+            for (_, sums), at in zip(self._terms, self._at, strict=True)
         ]
         gap = sum(slopes) / 2 - (wide.value - narrow.value) / (2 * h)
         return self._data.dot(self._cost, gap)
@@ -393,6 +421,21 @@ class _Primal:
         """An array of each term, of one entry a row: their weighted sum."""
         terms = zip(self._terms, arrays, strict=True)
         return self._cost_of_row * sum(factor * array for (factor, _), array in terms)
+
+
+def _hinge_sums(data, more):
+    """Sums of the pairs of grades or of given pairs, each with its margin and `more`."""
+    if data.preferences is None:
+        return HingeSums(data, 1 + more)
+    margin = data.pairs.margin
+    return ListedHingeSums(data.pairs, (1 if margin is None else margin) + more)
+
+
+def _margins(data):
+    """The smallest and the largest margin of a pair."""
+    if data.preferences is None or data.pairs.margin is None:
+        return 1.0, 1.0
+    return data.smallest(data.pairs.margin), data.largest(data.pairs.margin)
 
 
 def _design(data):

@@ -3,6 +3,7 @@
 """Preferences given as pairs of rows in the place of grades, for every ranker that takes them."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -19,7 +20,9 @@ RANKERS = [
     for R in (getattr(sklearn_ltr, name) for name in sklearn_ltr.__all__)
     if "preferences" in inspect.signature(R.fit).parameters
 ]
+BOOSTED = [R for R in RANKERS if "n_estimators" in inspect.signature(R).parameters]
 each_ranker = pytest.mark.parametrize("R", RANKERS, ids=lambda R: R.__name__)
+each_boosted = pytest.mark.parametrize("R", BOOSTED, ids=lambda R: R.__name__)
 
 
 def make(R, n_estimators=15, **params):
@@ -28,7 +31,8 @@ def make(R, n_estimators=15, **params):
         params = {"distance": "binary", **params}
     if "pair_weight" in own:  # labels left out
         params = {"pair_weight": 1.0, "margin": 1.0, **params}
-    return R(n_estimators, **params)
+    params = {"n_estimators": n_estimators, "C": 0.01, "alpha": 0.01, **params}
+    return R(**{name: value for name, value in params.items() if name in own})
 
 
 def pairs_of(y, groups):
@@ -43,11 +47,26 @@ def data():
 
 
 def test_there_are_rankers():
-    assert sklearn_ltr.MPBoost in RANKERS
-    assert sklearn_ltr.RankBoost in RANKERS
+    assert sklearn_ltr.MPBoost in BOOSTED
+    assert {sklearn_ltr.RankSVM, sklearn_ltr.RankNet} <= set(RANKERS)
 
 
-@each_ranker
+@pytest.mark.parametrize(
+    "R",
+    [R for name in sklearn_ltr.__all__ if (R := getattr(sklearn_ltr, name)) not in RANKERS],
+    ids=lambda R: R.__name__,
+)
+def test_rankers_of_grades_say_who_takes_them(R):
+    X, y, groups = make_ranking(n_queries=3, random_state=0)
+    ranker = R([("a", sklearn_ltr.RankNet())]) if R is sklearn_ltr.BlendedRanker else R()
+    for name in ("preferences", "preference_weight", "preference_margin"):
+        with pytest.raises(TypeError, match=rf"{R.__name__}.fit\(\) has no .*grades") as caught:
+            ranker.fit(X, y, groups=groups, **{name: [[0, 1]]})
+        named = re.findall(r"[A-Z]\w*[a-z]\w*", str(caught.value).split("have not. ")[1])
+        assert sorted(named) == sorted(R.__name__ for R in RANKERS)
+
+
+@each_boosted
 @examples(40)
 @given(problem=ranking_problems(), seed=st.integers(0, 100))
 def test_pairs_of_grades_give_the_model_of_the_grades(R, problem, seed):
@@ -68,6 +87,9 @@ def test_same_model_on_ordinary_data(R, data):
     X, y, groups, pairs = data
     expected = make(R).fit(X, y, groups)
     model = make(R).fit(X, groups=groups, preferences=pairs)
+    assert_allclose(model.predict(X), expected.predict(X), rtol=1e-5, atol=1e-5)
+    if R not in BOOSTED:
+        return
     for (_, mine), (_, same) in zip(model.model_.terms, expected.model_.terms, strict=True):
         assert_array_equal(mine.feature, same.feature)
         assert_array_equal(mine.threshold, same.threshold)
@@ -98,7 +120,7 @@ def test_order_of_rows_and_of_pairs(R, data):
         assert_array_equal(model.predict(X), expected)
 
 
-@each_ranker
+@each_boosted
 def test_repeated_and_contradicting_pairs(R, data):
     X, _y, _groups, pairs = data
     repeated = np.concatenate([pairs, pairs, pairs[:, ::-1]])
@@ -131,7 +153,7 @@ def test_zero_weights_are_as_absent(R, data):
     assert_array_equal(model.predict(X), expected.predict(X))
 
 
-@each_ranker
+@each_boosted
 def test_warm_start_and_validation(R, data):
     X, y, groups, pairs = data
     expected = make(R, 5).fit(X, preferences=pairs)

@@ -172,7 +172,8 @@ def test_rows_are_sorted_and_grouped_once(loss, monkeypatch):
 def test_losses_are_bound_losses_when_bound(loss):
     data, _ = rows()
     assert isinstance(loss.bind(data), BoundLoss)
-    assert loss.abilities <= {"value", "gradient", "curvature", "stumps"}
+    abilities = {"value", "gradient", "curvature", "stumps", "preferences", "margins"}
+    assert loss.abilities <= abilities
 
 
 def test_what_a_loss_cannot_do_is_said_when_fitting():

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from sklearn_ltr import RankNet, losses
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.labels import consistent_probability
+from sklearn_ltr.labels import consistent_probability, preference_pairs
 from sklearn_ltr.losses import sums_over_pairs
 from sklearn_ltr.losses.sums_over_pairs import SumsOverPairs
 from sklearn_ltr.ranking_data import RankingData
@@ -128,6 +128,18 @@ def test_rankers_take_every_kind(R):
     for P in (0.4, 1.1, np.nan, "1", None, [0.6], {1: 0.6}, {1: 2.0, 2: 0.6, 3: 0.6, 4: 0.6}):
         with pytest.raises(ValueError, match="`target_probability`"):
             make(R, target_probability=P).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("R", sorted({*OF_PROBABILITY, *WITH_TIES}, key=lambda R: R.__name__))
+def test_rankers_of_given_preferences_refuse_what_only_grades_tell(R):
+    X, y, groups = make_ranking(n_queries=12, n_docs=8, random_state=0)
+    pairs, _ = preference_pairs(y, groups)
+    for params in ({"target_probability": {1: 0.6}}, {"tie_weight": 0.5}):
+        name = next(iter(params))
+        if has(R, name):
+            ranker = make(R, **params)
+            with pytest.raises(ValueError, match=f"`{name}` .* with `preferences`"):
+                ranker.fit(X, None, groups=groups, preferences=pairs)
 
 
 @pytest.mark.parametrize("R", WITH_TIES)
