@@ -22,6 +22,7 @@ such as one without pairs, gives zeros. Parameters of a loss that derives from
 """
 
 from sklearn_ltr.losses.approx_ndcg import ApproxNDCG
+from sklearn_ltr.losses.exponential_pairs import ExponentialPairs
 from sklearn_ltr.losses.fidelity import FidelityPairs
 from sklearn_ltr.losses.list_cosine import ListCosine
 from sklearn_ltr.losses.list_cross_entropy import ListCrossEntropy
@@ -33,6 +34,7 @@ from sklearn_ltr.losses.xe_ndcg import ListNDCGCrossEntropy
 
 __all__ = [
     "ApproxNDCG",
+    "ExponentialPairs",
     "FidelityPairs",
     "ListCosine",
     "ListCrossEntropy",

@@ -1,6 +1,8 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exponential loss of preference pairs: MPBoost's and RankBoost's."""
+"""Exponential loss of preference pairs, for stumps: MPBoost's and RankBoost's."""
+
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from sklearn_ltr.pairs import GradedPairs
 PAIRS_AT_ONCE = 2**20
 
 
-class ExponentialPairs(Loss):
+class StumpExponential(Loss):
     r"""Exponential loss of preference pairs with directed distances as labels.
 
     .. math:: J(F) = \sum_{(i, j)} v_q\, e^{-d_{ij} (F_i - F_j)}
@@ -39,13 +41,13 @@ class ExponentialPairs(Loss):
         self.squared = squared
 
     def bind(self, data, weight=None):
-        """The loss of the pairs of some rows: BoundExponentialPairs."""
+        """The loss of the pairs of some rows: BoundStumpExponential."""
         kind = _OfGrades if isinstance(data.pairs, GradedPairs) else _Listed
         return kind(self, data, data.query_weight if weight is None else weight)
 
 
-class BoundExponentialPairs(BoundLoss):
-    """`ExponentialPairs` of some rows.
+class BoundStumpExponential(BoundLoss):
+    """`StumpExponential` of some rows.
 
     Attributes
     ----------
@@ -92,6 +94,26 @@ class BoundExponentialPairs(BoundLoss):
         self.total = self.data.sum(self._sums)
         self.log_loss = self.log_scale + np.log(self.total) - self._log_start
 
+    def update_by_query(self, scores):
+        """Recompute as `update`, the weights of each query over the largest of its own.
+
+        Whatever the weights of other queries are, and whatever those of the queries that this loss
+        was bound with.
+
+        Returns
+        -------
+        sums : ndarray of shape (n_queries,)
+            Of the pair weights of each query.
+        log_scales : ndarray of shape (n_queries,)
+            Logarithms of what they, `gradient` and `degree` are over; 0 without pairs.
+        """
+        self._log_weight = np.zeros(self.data.n_queries)
+        largest = self._largest(scores)
+        largest[largest == -np.inf] = 0
+        self._log_weight = -largest
+        self._update(scores)
+        return self._sums, largest + self.log_scale
+
     def crossing(self, above):
         """Weights of the pairs that a split separates, by distance.
 
@@ -123,7 +145,7 @@ class BoundExponentialPairs(BoundLoss):
         raise NotImplementedError
 
 
-class _OfGrades(BoundExponentialPairs):
+class _OfGrades(BoundStumpExponential):
     """Of implicit pairs: every sum over pairs in O(rows x grades)."""
 
     def _label(self, distance):
@@ -150,6 +172,38 @@ class _OfGrades(BoundExponentialPairs):
         self._buffer = np.empty((data.n_threads, n_grades * (n_grades + 2)))
         self._E = np.empty((data.n_samples, n_grades))
 
+    def _largest(self, scores):
+        """Logarithm of the largest weight of each query, -inf without pairs."""
+        order, first, higher, lower, distance, starts, some = self._met
+        low, high = (f.reduceat(scores[order], first) for f in (np.minimum, np.maximum))
+        largest = np.full(self.data.n_queries, -np.inf)
+        largest[some] = np.maximum.reduceat(distance * (high[lower] - low[higher]), starts)
+        return largest
+
+    @cached_property
+    def _met(self):
+        """The pairs of the grades of each query, as numbers of groups of its rows."""
+        order, first, _ = self.data.grade_groups
+        query = self.data.queries.query_of_row()[order[first]]
+        n_groups = np.bincount(query, minlength=self.data.n_queries)
+        n_lower = np.arange(len(first)) - np.repeat(np.cumsum(n_groups) - n_groups, n_groups)
+        higher = np.repeat(np.arange(len(first)), n_lower)
+        begins = np.repeat(np.cumsum(n_lower) - n_lower, n_lower)
+        lower = higher - 1 - (np.arange(len(higher)) - begins)
+        grade = self.pairs.grade[order[first]]
+        n_pairs = n_groups * (n_groups - 1) // 2
+        some = np.flatnonzero(n_pairs)
+        starts = (np.cumsum(n_pairs) - n_pairs)[some]
+        return (
+            order,
+            first,
+            higher,
+            lower,
+            self._distance[grade[higher], grade[lower]],
+            starts,
+            some,
+        )
+
     def _update(self, scores):
         rows = scores, self.pairs.grade, self.data.offsets, self._distance
         self.log_scale = _graded_pairs.largest_log_weight(*rows, self._log_weight, self._buffer)
@@ -171,7 +225,7 @@ class _OfGrades(BoundExponentialPairs):
             _graded_sweep.graded_sweep(features[part], codes, order, *rows, self._buffer, delta)
 
 
-class _Listed(BoundExponentialPairs):
+class _Listed(BoundStumpExponential):
     """Of listed pairs."""
 
     def _label(self, distance):
@@ -185,12 +239,18 @@ class _Listed(BoundExponentialPairs):
         self._weight = np.empty(pairs.n_pairs)  # times the squared distance if `squared`
         self._sweep = PairSweep(pairs, self.data.n_threads)
 
-    def _update(self, scores):
+    def _largest(self, scores):
+        """Compute the logarithms of the weights, and return the largest of each query."""
         pairs, n_threads = self.pairs, self.data.n_threads
         rows = pairs.winner, pairs.loser, self._labels, pairs.pair_offsets
         weights = self._log_weight, self._log_pair_weight, self._weight
         _explicit_pairs.explicit_log_weights(scores, rows, *weights, self._sums, n_threads)
-        self.log_scale = self.data.largest(self._sums)
+        return self._sums.copy()
+
+    def _update(self, scores):
+        pairs, n_threads = self.pairs, self.data.n_threads
+        rows = pairs.winner, pairs.loser, self._labels, pairs.pair_offsets
+        self.log_scale = self.data.largest(self._largest(scores))
         how = self.log_scale, self.squared
         out = self._weight, self.gradient, self.degree, self._sums
         _explicit_pairs.explicit_sums(rows, pairs.offsets, *how, *out, n_threads)

@@ -41,7 +41,7 @@ class PairSweep:
         self._buffer = np.empty((n_threads, longest * (longest + 1))) if dense else None
 
     def __call__(self, weight, degree, features, codes, order, delta):
-        """Sweep weights (n_pairs,) of row sums `degree`, as `BoundExponentialPairs.sweep`."""
+        """Sweep weights (n_pairs,) of row sums `degree`, as `BoundStumpExponential.sweep`."""
         pairs = self._pairs
         if self._buffer is None:
             rows = pairs.winner, pairs.loser, pairs.pair_offsets
@@ -89,7 +89,7 @@ class PairSums:
         self._sweep = sweep
 
     def sweep(self, features, codes, order, delta):
-        """See `BoundExponentialPairs.sweep`."""
+        """See `BoundStumpExponential.sweep`."""
         self._sweep(self.weight, self.degree, features, codes, order, delta)
 
 

@@ -12,7 +12,7 @@ from sklearn_ltr.boosting.driver import NO_WEIGHT_LEFT
 from sklearn_ltr.boosting.fit_signatures import FitMarginsMixin
 from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.labels import DISTANCES, directed_distance
-from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.losses.exponential import StumpExponential
 from sklearn_ltr.validation import check_choice, check_positive, warn_caller
 from sklearn_ltr.weak.stump import StumpSearch
 
@@ -221,7 +221,7 @@ class MPBoost(FitMarginsMixin, StumpBoosting):
         """Algorithm 1 of the paper, with its line numbers."""
         parameters = {"alpha": self.alpha, "lam": self.lam, "beta": self.beta}
         dist = partial(directed_distance, distance=self.distance, **parameters)  # 1-2: eq. 6-8
-        J = ExponentialPairs(dist, squared=self.step != "paper").bind(train.data)  # eq. 10
+        J = StumpExponential(dist, squared=self.step != "paper").bind(train.data)  # eq. 10
         search = StumpSearch(train.binned, train.data)
         J.update(train.scores)  # line 3: w = 1 / |I| where F = 0
         while J.log_loss > NO_WEIGHT_LEFT:  # line 4

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn_ltr.boosting.driver import NO_WEIGHT_LEFT
 from sklearn_ltr.boosting.fit_signatures import FitPairsMixin
 from sklearn_ltr.boosting.stumps import StumpBoosting
-from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.losses.exponential import StumpExponential
 from sklearn_ltr.losses.pair_sums import balancing_step
 from sklearn_ltr.validation import check_choice, check_positive
 from sklearn_ltr.weak.stump import StumpSearch
@@ -174,7 +174,7 @@ class RankBoost(FitPairsMixin, StumpBoosting):
 
     def _rounds(self, train):
         """Algorithm RankBoost of the paper."""
-        Z = ExponentialPairs(ones, squared=False).bind(train.data)
+        Z = StumpExponential(ones, squared=False).bind(train.data)
         search = StumpSearch(train.binned, train.data, STEPS[self.step])
         Z.update(train.scores)  # D_1, where H = 0
         while Z.log_loss > NO_WEIGHT_LEFT:

@@ -225,7 +225,7 @@ class StumpSearch:
         loss : object
             After ``update``: with ``gradient``, ``degree``, ``total``, ``log_scale``,
             ``max_distance``, ``min_distance``, ``squared``, ``crossing`` and ``sweep`` as
-            `BoundExponentialPairs` has them.
+            `BoundStumpExponential` has them.
 
         Returns
         -------

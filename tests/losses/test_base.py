@@ -19,7 +19,7 @@ from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.labels import directed_distance
 from sklearn_ltr.losses import LogisticPairs, SquaredHinge
 from sklearn_ltr.losses.base import BoundLoss, Loss, bind, check_loss
-from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.losses.exponential import StumpExponential
 from sklearn_ltr.losses.lambdas import Lambdas
 from sklearn_ltr.ranking_data import RankingData
 
@@ -36,7 +36,7 @@ def find_losses():
 
 # Those that cannot be made without arguments.
 ARGUMENTS = {
-    "ExponentialPairs": {
+    "StumpExponential": {
         "distance": partial(directed_distance, distance="linear"),
         "squared": True,
     },
@@ -182,9 +182,9 @@ def test_what_a_loss_cannot_do_is_said_when_fitting():
         ValueError, match=r"QuadraticBoosting needs the value of a loss, which Lamb"
     ):
         QuadraticBoosting(loss=Lambdas()).fit(X, y, groups)
-    exponential = ExponentialPairs(**ARGUMENTS["ExponentialPairs"])
+    exponential = StumpExponential(**ARGUMENTS["StumpExponential"])
     with pytest.raises(
-        ValueError, match=r"needs the curvature and the value of a loss, which Expo"
+        ValueError, match=r"needs the curvature and the value of a loss, which Stump"
     ):
         QuadraticBoosting(loss=exponential).fit(X, y, groups)
 
@@ -229,7 +229,7 @@ def test_one_loss_serves_trees_and_linear_functions(loss):
 def test_gradient_of_stump_losses_has_the_sign_of_a_derivative(R):
     """A row that is preferred is pushed up: its derivative is negative."""
     data = RankingData.of(np.array([1.0, 0.0]), [0, 2])
-    exponential = ExponentialPairs(**ARGUMENTS["ExponentialPairs"])
+    exponential = StumpExponential(**ARGUMENTS["StumpExponential"])
     loss = exponential if R is MPBoost else find_loss("ListedFidelity")()
     bound = at(loss, data, np.zeros(2))
     assert bound.gradient[0] < 0 < bound.gradient[1]

@@ -14,7 +14,7 @@ from strategies import examples
 
 from sklearn_ltr import pairs
 from sklearn_ltr.labels import directed_distance
-from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.losses.exponential import StumpExponential
 from sklearn_ltr.ranking_data import RankingData
 
 DISTANCES = (
@@ -58,7 +58,7 @@ def make_loss(y, offsets, weight, distance, *, squared, listed, n_threads=1):
     data = RankingData.of(y, offsets, weight, n_threads=n_threads)
     if listed:
         vars(data)["pairs"] = pairs.list_pairs(data)
-    return ExponentialPairs(distance, squared).bind(data)
+    return StumpExponential(distance, squared).bind(data)
 
 
 def log_loss_at(loss, scores):

@@ -124,6 +124,27 @@ def fidelity_pairs(y, h, target_probability=1.0, tie_weight=0.0):
     return total
 
 
+def exponential_pairs(y, h, distance="logistic", alpha=0.5, lam=3.0, beta=0.5):
+    """Equation 10 of the MPBoost paper; beyond e^300 linear in the logarithm."""
+    exponents = [
+        -_directed_distance(y[i] - y[j], distance, alpha, lam, beta) * (h[i] - h[j])
+        for i, j in _differing(y)
+    ]
+    if not exponents:
+        return 0.0
+    log = max(exponents) + np.log(sum(np.exp(e - max(exponents)) for e in exponents))
+    return sum(np.exp(e) for e in exponents) if log <= 300 else np.exp(300) * (1 + log - 300)
+
+
+def _directed_distance(gap, distance, alpha, lam, beta):
+    """Equations 6 to 8."""
+    if distance == "linear":
+        return alpha * gap
+    if distance == "logarithmic":
+        return np.log(1 + lam * gap)
+    return 1 / (1 + np.exp(-beta * gap)) if distance == "logistic" else 1.0
+
+
 def list_cross_entropy(y, h, temperature):
     if len(set(y)) == 1:
         return 0.0
@@ -183,6 +204,7 @@ def _differing(y):
 
 VALUES = {
     "ApproxNDCG": approx_ndcg,
+    "ExponentialPairs": exponential_pairs,
     "FidelityPairs": fidelity_pairs,
     "ListCosine": list_cosine,
     "ListCrossEntropy": list_cross_entropy,

@@ -14,7 +14,7 @@ from oracles import rankboost as oracle
 from strategies import RankingProblem, examples, ranking_problems
 
 from sklearn_ltr import RankBoost, ranking_data
-from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.losses.exponential import StumpExponential
 from sklearn_ltr.pairs import list_pairs
 from sklearn_ltr.rankers import rankboost as module
 from sklearn_ltr.rankers.rankboost import STEPS
@@ -179,7 +179,7 @@ def loss_of(problem, scores, listed):
     offsets = np.append(0, np.cumsum(sizes)).astype(np.intp)
     data = RankingData.of(problem.y[rows], offsets, q[rows][first])
     with LISTED if listed else nullcontext():
-        loss = ExponentialPairs(module.ones, squared=False).bind(data)
+        loss = StumpExponential(module.ones, squared=False).bind(data)
     loss.update(scores[rows])
     return loss, rows
 

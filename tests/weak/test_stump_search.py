@@ -15,7 +15,7 @@ from strategies import examples
 from sklearn_ltr import MPBoost
 from sklearn_ltr.binning import Binner
 from sklearn_ltr.labels import directed_distance
-from sklearn_ltr.losses.exponential import ExponentialPairs
+from sklearn_ltr.losses.exponential import StumpExponential
 from sklearn_ltr.pairs import list_pairs, preference_pairs
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.weak import stump as module
@@ -41,7 +41,7 @@ def search_of(X, y, offsets, weight, *, squared, listed=False, n_threads=1, max_
     data = RankingData.of(y, offsets, weight, n_threads=n_threads)
     if listed:
         vars(data)["pairs"] = list_pairs(data)
-    return ExponentialPairs(linear, squared).bind(data), StumpSearch(binned, data)
+    return StumpExponential(linear, squared).bind(data), StumpSearch(binned, data)
 
 
 def sums_by_slot(loss, search):
