@@ -53,6 +53,21 @@ def hinge_sums(data, margin):
     return ListedHingeSums(data.pairs, margin)
 
 
+def tied_sums(data, tie_weight):
+    """The squared differences of tied rows, or None where they have no weight; see `TiedSums`.
+
+    ValueError if pairs are given, which say nothing of ties.
+    """
+    if tie_weight == 0:
+        return None
+    if data.preferences is not None:
+        raise ValueError(
+            "`tie_weight` is for pairs of equal grades, which take part only where pairs come "
+            "from grades; with `preferences` set it to 0."
+        )
+    return TiedSums(data)
+
+
 class HingeSums:
     r"""Squared hinge of all pairs of rows of a query with different grades, never enumerated.
 

@@ -6,8 +6,8 @@ from sklearn_ltr.boosting.fit_signatures import FitMarginsMixin
 from sklearn_ltr.boosting.quadratic import quadratic_rounds
 from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.losses.base import BoundLoss, ratio
-from sklearn_ltr.losses.hinge_sums import hinge_sums
-from sklearn_ltr.validation import check_margin
+from sklearn_ltr.losses.hinge_sums import hinge_sums, tied_sums
+from sklearn_ltr.validation import check_margin, check_positive
 
 
 class GBRank(FitMarginsMixin, TreeBoosting):
@@ -39,6 +39,9 @@ class GBRank(FitMarginsMixin, TreeBoosting):
         The paper's :math:`\tau`, by which the preferred row is to be ahead: a positive number for
         all pairs, or "grade", the difference of the grades; of given preferences that is
         `preference_margin`, or 1.
+    tie_weight : float, default=0.0
+        Weight, relative to a preference pair, of each pair of rows of one query with equal grades,
+        whose loss is :math:`(h(x) - h(y))^2`. The paper leaves them out and proposes to use them.
     estimator : regressor or None, default=None
         The weak learner: a scikit-learn regressor whose ``fit`` takes `sample_weight`, cloned for
         each round. None: regression trees, which the parameters from `grow_policy` to
@@ -132,8 +135,9 @@ class GBRank(FitMarginsMixin, TreeBoosting):
 
     Notes
     -----
-    Only rows of violated pairs are fitted. A row of several has the mean of their targets, with the
-    weight of all: by least squares that is the same as one example for each.
+    Only rows of violated pairs are fitted, and with `tie_weight` those of ties, the target of each
+    being the score of the other. A row of several has the mean of their targets, with the weight of
+    all: by least squares that is the same as one example for each.
 
     Missing values (NaN) go to the side of a split where they lower the squared error more.
 
@@ -163,6 +167,7 @@ class GBRank(FitMarginsMixin, TreeBoosting):
         learning_rate=1.0,
         *,
         margin=1.0,
+        tie_weight=0.0,
         estimator=None,
         grow_policy="leafwise",
         max_leaf_nodes=20,
@@ -187,6 +192,7 @@ class GBRank(FitMarginsMixin, TreeBoosting):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.margin = margin
+        self.tie_weight = tie_weight
         self.estimator = estimator
         self.grow_policy = grow_policy
         self.max_leaf_nodes = max_leaf_nodes
@@ -211,6 +217,7 @@ class GBRank(FitMarginsMixin, TreeBoosting):
     def _check_params(self):
         super()._check_params()
         check_margin(self.margin)
+        check_positive(self.tie_weight, "tie_weight", zero=True)
 
     def _rounds(self, train):
         """The algorithm of the paper; `train.scores` is the sum of eta g_k, k + 1 times h_k."""
@@ -218,7 +225,7 @@ class GBRank(FitMarginsMixin, TreeBoosting):
 
 
 class ViolatedPairs(BoundLoss):
-    """The squared hinge of the pairs at h_k, and the training set of each round of GBRank.
+    """The loss of the pairs, and of ties, at h_k, and the training set of each round of GBRank.
 
     Parameters
     ----------
@@ -228,14 +235,21 @@ class ViolatedPairs(BoundLoss):
 
     def _prepare(self, ranker):
         self._pairs = hinge_sums(self.data, ranker.margin)
+        self._tie_weight = ranker.tie_weight
+        self._ties = tied_sums(self.data, self._tie_weight)
 
     def _evaluate(self, total, k):
         self._h = total / (k + 1)
-        self._violated = self._pairs(self._h)
-        return self._violated.value, self._violated.gradient
+        value, gradient, self._count, _ = self._pairs(self._h)
+        if self._ties:
+            tied = self._ties(self._h)
+            value = value + self._tie_weight * tied.value
+            gradient = gradient + self._tie_weight * tied.gradient
+            self._count = self._count + self._tie_weight * tied.count
+        return value, gradient
 
     def _curvature(self):
-        return self._violated.count
+        return self._count
 
     def start(self):
         return 0.0

@@ -12,7 +12,7 @@ from sklearn_ltr.boosting.quadratic import quadratic_rounds
 from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses.base import FURTHEST_STEP, BoundLoss, ratio
-from sklearn_ltr.losses.hinge_sums import TiedSums, hinge_sums
+from sklearn_ltr.losses.hinge_sums import hinge_sums, tied_sums
 from sklearn_ltr.validation import check_choice, check_margin, check_positive
 
 TARGETS = ("bound", "paper")
@@ -300,11 +300,6 @@ class QBRank(TreeBoosting):
         ValueError
             If an argument is invalid, or there is neither a pair nor a label to learn from.
         """
-        if preferences is not None and self.tie_weight > 0:
-            raise ValueError(
-                "`tie_weight` is for pairs of equal grades, which take part only where pairs come "
-                "from grades; with `preferences` set it to 0."
-            )
         return self._fit(
             X,
             y,
@@ -350,7 +345,7 @@ class RankingRisk(BoundLoss):
     def _prepare(self, ranker):
         self._pairs = hinge_sums(self.data, ranker.margin)
         self._tie_weight = ranker.tie_weight
-        self._ties = TiedSums(self.data) if self._tie_weight > 0 else None
+        self._ties = tied_sums(self.data, self._tie_weight)
         # Labels alone have weight 1, as in `RegressionRanker`.
         self._w = ranker.pair_weight if self._pairs.n_pairs or self._ties else 0.0
         self._l = self.data.y

@@ -257,13 +257,17 @@ def violated(objective, h):
     """What GBRank fits at `h`: targets, weights, and the rows of violated pairs.
 
     Targets are scores that would satisfy the pair. A row of several violated pairs has their
-    average, weighted by their number.
+    average, weighted by their number. Of ties each row aims at the other, wherever they are.
     """
     wanted = [[] for _ in range(objective.n)]
     for p in objective.pairs:
         if h[p.x] - h[p.y] < p.margin:
             wanted[p.x].append((p.weight, h[p.y] + p.margin))
             wanted[p.y].append((p.weight, h[p.x] - p.margin))
+    if objective.tie_weight > 0:
+        for i, j in objective.ties:
+            wanted[i].append((objective.tie_weight, h[j]))
+            wanted[j].append((objective.tie_weight, h[i]))
     rows = [i for i, terms in enumerate(wanted) if terms]
     target = np.zeros(objective.n)
     for i in rows:
