@@ -13,7 +13,29 @@ with a diagonal W (equation 6). Completing the square, the bound is least where 
 import numpy as np
 
 
-def quadratic_rounds(ranker, train, R):
+def constant_step(R, length, h, g):
+    """The step of Theorem 1 of the paper: of one length, in the norm of W, where it raises nothing.
+
+    Parameters
+    ----------
+    R : BoundLoss
+        At the scores `h`.
+    length : float
+        What the step is taken times.
+    h, g : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    s : float
+        1 over the norm of `g`, or 0 where `length` times that raises the risk.
+    """
+    norm = np.sqrt(R.data.sum(R.curvature * g * g) / R.data.n_queries)
+    if norm == 0 or R.loss_at(h + length / norm * g) > R.loss:
+        return 0.0
+    return 1 / norm
+
+
+def quadratic_rounds(ranker, train, R, step=None):
     """Algorithm 1 of the paper: greedy boosting by quadratic approximation.
 
     Parameters
@@ -22,12 +44,15 @@ def quadratic_rounds(ranker, train, R):
         Gives the weak learner, the rows of each round, and `learning_rate`.
     train : Training
     R : BoundLoss
+    step : callable, default=None
+        ``step(h, g)`` is how far to go; None is ``R.step``.
 
     Yields
     ------
     terms : list of (float, weak ranker)
     """
     A, eta, h = ranker._learner(train), ranker.learning_rate, train.scores
+    step = step or R.step
     terms = []
     if train.round == 0 and (h_0 := R.start()):
         terms = [(1.0, A.constant(h_0))]
@@ -39,7 +64,7 @@ def quadratic_rounds(ranker, train, R):
         g_k = None
         if (targets if rows is None else targets[rows]).any():
             g_k, g = A.fit(targets, weights, rows, k)
-        s_k = 0.0 if g_k is None else float(R.step(h, g))
+        s_k = 0.0 if g_k is None else float(step(h, g))
         if s_k:
             h += eta * s_k * g
             terms.append((eta * s_k, g_k))

@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The general boosting method for any loss with a gradient and a curvature bound."""
 
+from functools import partial
+
 from sklearn_ltr.boosting.fit_signatures import FitMarginsMixin
-from sklearn_ltr.boosting.quadratic import quadratic_rounds
+from sklearn_ltr.boosting.quadratic import constant_step, quadratic_rounds
 from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.losses import LogisticPairs
 from sklearn_ltr.losses.base import bind, check_loss, learnable
+from sklearn_ltr.validation import check_choice
+
+STEPS = ("search", "constant")
 
 
 class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
@@ -28,7 +33,8 @@ class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
     n_estimators : int, default=300
         Rounds. Each adds one weak ranker.
     learning_rate : float, default=0.05
-        Shrinkage, the paper's :math:`\eta`: each weak ranker is taken times this factor.
+        Shrinkage, the paper's :math:`\eta`: each weak ranker is taken times this factor. With
+        ``step="constant"``, how long each step is.
     loss : object or None, default=None
         Any object with three methods on flat arrays, in which the rows of query q are
         ``offsets[q]:offsets[q + 1]``:
@@ -40,6 +46,14 @@ class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
 
         `sklearn_ltr.losses` has some ready-made; None is `sklearn_ltr.losses.LogisticPairs`. If it
         is a `sklearn.base.BaseEstimator`, its parameters can be searched as ``loss__...``.
+    step : {"search", "constant"}, default="search"
+        How far to go along the chosen weak ranker, before `learning_rate`.
+
+        - "search": to the least risk, by a line search;
+        - "constant": by a step of length 1 in the norm
+          :math:`\|g\|_W = \sqrt{\sum_i W_i\, g_i^2 / n}`, with n queries, unless `learning_rate`
+          times that would raise the risk. It is the step of Theorem 1 of [1]_, whose :math:`s^2` is
+          `learning_rate`.
     estimator : regressor or None, default=None
         The weak learner: a scikit-learn regressor whose ``fit`` takes `sample_weight`, cloned for
         each round. None: regression trees, which the parameters from `grow_policy` to
@@ -139,8 +153,9 @@ class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
     The initial guess is the constant of least risk along the first step of the method; it is 0 for
     losses that see differences of scores only.
 
-    The risk never rises: a step that would raise it is made shorter. Of a loss that draws at random
-    this is the risk by the draw of the round.
+    The risk never rises: a step that would raise it is made shorter, or not taken if steps are
+    constant. The next tree would then be the same, so that the fit ends, unless trees are drawn. Of
+    a loss that draws at random this is the risk by the draw of the round.
 
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit, as long as that is true of the loss and of the estimator.
@@ -168,6 +183,7 @@ class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
         learning_rate=0.05,
         *,
         loss=None,
+        step="search",
         estimator=None,
         grow_policy="leafwise",
         max_leaf_nodes=20,
@@ -192,6 +208,7 @@ class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.loss = loss
+        self.step = step
         self.estimator = estimator
         self.grow_policy = grow_policy
         self.max_leaf_nodes = max_leaf_nodes
@@ -216,13 +233,16 @@ class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
     def _check_params(self):
         super()._check_params()
         check_loss(self._loss(), {"value", "gradient", "curvature"}, "QuadraticBoosting")
+        check_choice(self.step, "step", STEPS)
 
     def _loss(self):
         return LogisticPairs() if self.loss is None else self.loss
 
     def _rounds(self, train):
         """Algorithm 1 of the paper."""
-        return quadratic_rounds(self, train, bind(self._loss(), train.data))
+        R = bind(self._loss(), train.data)
+        step = partial(constant_step, R, self.learning_rate) if self.step == "constant" else None
+        return quadratic_rounds(self, train, R, step)
 
     def _learnable(self, data):
         """Queries where the loss has a gradient or a curvature."""

@@ -67,6 +67,7 @@ VARIANTS = {
     "map": {"metric": "map@5", "truncation_level": 3},
     "margin": {"margin": 0.5},
     "exact": {"step": "exact"},
+    "constant": {"step": "constant"},
     "distance": {"distance": "linear", "n_jobs": 1},
 }
 
@@ -97,7 +98,10 @@ def make(R, **params):
 
 
 def has(R, params):
-    return params.keys() <= set(inspect.signature(R).parameters)
+    """Whether a ranker has these parameters, and a step of this name."""
+    steps = getattr(sys.modules[R.__module__], "STEPS", ())
+    known = "step" not in params or params["step"] in steps
+    return known and params.keys() <= set(inspect.signature(R).parameters)
 
 
 RANKERS = sorted(plain.RANKERS.values(), key=lambda R: R.__name__)
