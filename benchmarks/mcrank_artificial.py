@@ -86,38 +86,6 @@ PUBLISHED = {
 BINS = [*(2**e for e in range(3, 9)), 2**16 - 1]  # 2^16 less the code of missing values
 
 
-class InTurn(McRank):
-    """McRank whose classes see the trees that other classes got in the same round."""
-
-    def _bound_loss(self, data):
-        bound, share = super()._bound_loss(data)
-        return Present(bound), share
-
-
-class Present:
-    """A bound loss whose derivatives are those at the outputs that there are when it is asked."""
-
-    def __init__(self, bound):
-        self._bound = bound
-
-    def update(self, F):
-        self._F = F
-        self._bound.update(F)
-
-    @property
-    def loss(self):
-        return self._bound.loss
-
-    @property
-    def gradient(self):
-        self._bound.update(self._F)
-        return self._bound.gradient
-
-    @property
-    def curvature(self):
-        return self._bound.curvature
-
-
 # Shares of the grades 0 to 4: of Yahoo's set 1, of MSLR-WEB10K, and even ones.
 PROPORTIONS = {
     "yahoo": (0.26, 0.36, 0.29, 0.076, 0.019),
@@ -273,7 +241,7 @@ def figure_3c(fold, rankers):
 
 def updates(fold, rankers, scores, args):
     """Probabilities recomputed once a round, and after each tree."""
-    ranker, seconds = fit([InTurn()], fold, args)
+    ranker, seconds = fit([McRank(probabilities="tree")], fold, args)
     in_turn = test_scores(ranker, fold)
     print("\nClassification, NDCG@10 in %: probabilities recomputed once a round, or in turn")
     print(f"{'':<18}{'once':>15}{'in turn':>18}{'difference, two-sided p':>28}")

@@ -42,7 +42,11 @@ VARIANTS = {
     "train": {"standardize": "train"},
     "chosen": {"standardize": "query", "weights": {"stumps": [0, 0.5, 2]}},
 }
-PLURALS = {"loss": "LOSSES", "criterion": "CRITERIA"}
+# Parameters that choose among algorithms, which are listed in the module of a ranker.
+ALGORITHMS = (
+    "step", "loss", "method", "target", "gain", "update", "init", "criterion", "probabilities",
+)  # fmt: skip
+PLURALS = {"loss": "LOSSES", "criterion": "CRITERIA", "probabilities": "PROBABILITIES"}
 
 
 def find_rankers():
@@ -94,7 +98,7 @@ def variants(marks=()):
         names = {name: {} for name in ("default",)}
         names |= {name: p for name, p in VARIANTS.items() if p and has(R, next(iter(p)))}
         # Other algorithms behind one parameter, as the ranker's module lists them: STEPS, LOSSES...
-        for name in ("step", "loss", "method", "target", "gain", "update", "init", "criterion"):
+        for name in ALGORITHMS:
             values = getattr(sys.modules[R.__module__], PLURALS.get(name, f"{name.upper()}S"), ())
             names |= {f"{name}={value}": {name: value} for value in values if has(R, name)}
         for name, params in names.items():

@@ -16,6 +16,7 @@ from sklearn_ltr.weak.tree import Tree
 METHODS = ("classification", "ordinal")
 INITS = ("zero", "prior")
 CRITERIA = ("squared_error", "newton")
+PROBABILITIES = ("round", "tree")
 
 MAX_LEVELS = 32
 
@@ -54,6 +55,12 @@ class McRank(FitRowsMixin, TreeBoosting):
         What the splits of a tree are chosen by. "squared_error": it fits the gradient, as in the
         paper. "newton": it fits the gradient over the second derivative, weighted by the latter,
         as the values of leaves do.
+    probabilities : {"round", "tree"}, default="round"
+        When :math:`p` is computed anew. "round": once a round, so that its trees all fit the same
+        :math:`p`, as in the algorithm of Friedman's that the paper's is taken from. "tree": before
+        each tree, as line 4 of Algorithm 1 has it, so that a class sees what the trees of the
+        classes before it did. With "ordinal", each binary problem then takes the two trees a round
+        of its two classes, which are one tree otherwise.
     grow_policy : {"leafwise", "symmetric"}, default="leafwise"
         "leafwise": trees grow best-first, the leaf whose split lowers the squared error most is
         split next. "symmetric": they grow level by level, and one split serves all leaves of a
@@ -148,10 +155,6 @@ class McRank(FitRowsMixin, TreeBoosting):
 
     Notes
     -----
-    The paper computes :math:`p` anew for each class (line 4 of Algorithm 1). Here, as in Friedman's
-    original, the trees of a round all fit the same :math:`p`; the results do not differ beyond
-    noise.
-
     Leaf values (line 6) are one Newton step, and cut at 100. They explode only where rows that were
     all taken for certain are all wrong.
 
@@ -188,6 +191,7 @@ class McRank(FitRowsMixin, TreeBoosting):
         grade_values=None,
         init="zero",
         criterion="squared_error",
+        probabilities="round",
         grow_policy="leafwise",
         max_leaf_nodes=20,
         max_depth=None,
@@ -214,6 +218,7 @@ class McRank(FitRowsMixin, TreeBoosting):
         self.grade_values = grade_values
         self.init = init
         self.criterion = criterion
+        self.probabilities = probabilities
         self.grow_policy = grow_policy
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
@@ -270,11 +275,18 @@ class McRank(FitRowsMixin, TreeBoosting):
             terms = [(1.0, Tree.constant(F_k)) for F_k in J.start()]
             F += J.start()[:, None]
         J.update(F)  # 4, once for all classes
+        in_turn = self.probabilities == "tree"
+        n_trees = len(F)
+        if in_turn and self.method == "ordinal":  # the two mirrored functions move one by one
+            n_trees, share = 2 * n_trees, share / 2
         for m in train.rounds():  # 2
             starts, rows = bool(terms), self._sample(data, m)
-            for k in range(len(F)):  # 3
+            for j in range(n_trees):  # 3
+                k = j % len(F)
+                if in_turn and j:
+                    J.update(F)  # 4, in the paper's place
                 r, h = -J.gradient[k], J.curvature[k]
-                seed = self._tree_seed(data, m, k)
+                seed = self._tree_seed(data, m, j)
                 target = (r, w) if self.criterion == "squared_error" else newton_target(r, h, w)
                 R = trees.grow(*target, data.sample_weight, rows, seed)  # 5
                 numerator = share * R.sums(r, w)
@@ -369,6 +381,7 @@ class McRank(FitRowsMixin, TreeBoosting):
         check_choice(self.method, "method", METHODS)
         check_choice(self.init, "init", INITS)
         check_choice(self.criterion, "criterion", CRITERIA)
+        check_choice(self.probabilities, "probabilities", PROBABILITIES)
         if self.monotonic_cst is not None and self.method == "classification":
             raise ValueError(
                 '`monotonic_cst` needs method="ordinal": the expected relevance of classes that '
