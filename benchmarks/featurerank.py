@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FeatureRank on lists of unique ranks and on graded sets, beside linear rankers.
 
-    python benchmarks/featurerank.py --data DIR [--parts lists graded time] [--quick]
+    python benchmarks/featurerank.py --data DIR [--parts lists graded readings time] [--quick]
 
 DIR (or the environment variable SKLEARN_LTR_DATA) holds the folders `ohsumed-letor3-qln`, `mq2008`
 and `mslr-web10k-sample`.
@@ -21,7 +21,6 @@ at hand. Three kinds of such lists stand in for it:
 All have normal noise. Training and test lists share no query.
 """
 
-import copy
 import warnings
 from functools import partial
 
@@ -37,6 +36,7 @@ from sklearn.utils import Bunch
 from sklearn_ltr import FeatureRank, ListMLE
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.preprocessing import QueryScaler
+from sklearn_ltr.weak.hidden_order import NEIGHBORS
 
 CLASSES = (2, 4, 8, 16, 32, 64)
 
@@ -121,13 +121,6 @@ LISTS = {
 }
 
 
-def first_features(ranker, m):
-    """The ranker after feature m: the later ones weigh nothing."""
-    shorter = copy.copy(ranker)
-    shorter.beta_ = np.where(np.arange(len(ranker.beta_)) < m, ranker.beta_, 0.0)
-    return shorter
-
-
 def run_lists(folder, quick):
     seeds = range(2 if quick else 10)
     print("\nKendall tau distance T of test lists (Table 3), mean of", len(seeds), "draws")
@@ -158,8 +151,8 @@ def run_lists(folder, quick):
         row(name, [f"m={m}" for m in steps], 8, 24)
         for K in (8, 16, 32):
             ranker = FeatureRank(K).fit(train.X, train.y, groups=train.groups)
-            scores = [first_features(ranker, m).predict(test.X, test.groups) for m in steps]
-            cells = [f"{1 - tau_distance(test.y, s, test.groups):.4f}" for s in scores]
+            stages = list(ranker.staged_predict(test.X, groups=test.groups))
+            cells = [f"{1 - tau_distance(test.y, stages[m - 1], test.groups):.4f}" for m in steps]
             row(f"  K={K}", cells, 8, 24)
 
     print("\nT of test lists where columns are in a random order, K=16, first draw")
@@ -279,6 +272,55 @@ def run_graded(folder, quick):
             row(title, [f"{v:.4f}" for v in np.mean(values, axis=0)], 10, 32)
 
 
+# --- the readings of equation (4) ----------------------------------------------------------------
+
+
+def validation_parts(name, folder, seeds):
+    """Pairs of training and validation rows: of lists, or of the folds of a graded set."""
+    if name in LISTS:
+        for seed in seeds:
+            train, _ = LISTS[name](folder, seed)
+            kept = train.groups < 0.6 * train.groups.max()
+            yield [Bunch(**{key: train[key][part] for key in train}) for part in (kept, ~kept)]
+    else:
+        for fold in scaled(load_folds(GRADED[name][0], folder)):
+            yield fold.train, fold.validation
+
+
+def run_readings(folder, quick):
+    classes = (8, 16) if quick else CLASSES
+    print(
+        "\nEquation (4), compared with the next higher class and with the next lower one: T of "
+        "validation\nlists, which no test list is of, and how often each is ahead"
+    )
+    print(f"{'':<18}" + "".join(f"{f'K={K}':>23}" for K in classes))
+    for name in (*LISTS, *GRADED):
+        found = []
+        for train, validation in validation_parts(name, folder, range(2 if quick else 10)):
+            found.append(
+                [
+                    [
+                        tau_distance(
+                            validation.y,
+                            FeatureRank(K, neighbor=neighbor)
+                            .fit(train.X, train.y, groups=train.groups)
+                            .predict(validation.X, groups=validation.groups),
+                            validation.groups,
+                        )
+                        for neighbor in NEIGHBORS
+                    ]
+                    for K in classes
+                ]
+            )
+        found = np.array(found)
+        ahead = [(found[..., k] < found[..., 1 - k]).sum(axis=0) for k in (0, 1)]
+        cells = [
+            f"{a:.4f} {b:.4f} {f'{n}:{m}':>5}"
+            for (a, b), n, m in zip(found.mean(axis=0), *ahead, strict=True)
+        ]
+        print(f"{name:<18}" + "".join(f"{cell:>23}" for cell in cells), flush=True)
+
+
 # --- time ----------------------------------------------------------------------------------------
 
 
@@ -306,7 +348,12 @@ def seconds(function, *args, **kwargs):
     return f"{wall:.2f} ({cpu:.2f})"
 
 
-PARTS = {"lists": run_lists, "graded": run_graded, "time": run_time}
+PARTS = {
+    "lists": run_lists,
+    "graded": run_graded,
+    "readings": run_readings,
+    "time": run_time,
+}
 
 
 def main():

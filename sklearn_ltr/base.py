@@ -410,11 +410,16 @@ def predict_queries(estimator, X, groups):
 def predict_with_groups(estimator, X, groups):
     """The same, outside of a scorer."""
     estimator = unwrap_search(estimator)
-    try:
-        asks = get_routing_for_object(estimator).consumes("predict", ["groups"])
-    except NotImplementedError:  # scikit-learn has meta-estimators without routing
-        asks = False
+    asks = asks_for_groups(estimator)
     return estimator.predict(X, groups=groups) if asks else estimator.predict(X)
+
+
+def asks_for_groups(estimator):
+    """Whether an estimator, or a step of it, ranks by queries."""
+    try:
+        return bool(get_routing_for_object(estimator).consumes("predict", ["groups"]))
+    except NotImplementedError:  # scikit-learn has meta-estimators without routing
+        return False
 
 
 def _check_within_queries(preferences, queries):

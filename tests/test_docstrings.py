@@ -98,6 +98,7 @@ DIFFERENT = {
     "parameters": {
         "loss": "an object, or one of two names",
         ("metric", "AdaRank"): "any that is bounded will do",
+        ("metric", "FeatureRank"): "the same, and pairs may count by its formula",
         ("scoring", "SingleFeatureRanker"): "what the feature is chosen by",
         ("scoring", "BlendedRanker"): "what a weight is chosen by",
         ("weights", "BlendedRanker"): "of members, not of features",

@@ -5,7 +5,7 @@
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from sklearn_ltr.base import unwrap_search
+from sklearn_ltr.base import asks_for_groups, unwrap_search
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.plotting._base import (
     axes_or_new,
@@ -155,7 +155,7 @@ class MetricByRoundDisplay:
         ----------
         estimator : estimator
             Fitted, with a method ``staged_predict(X)`` that yields scores after each round, as all
-            boosted rankers have.
+            boosted rankers have. That of `FeatureRank` gets `groups`, too.
         X : array-like of shape (n_samples, n_features)
             The rows that the ranker learned from; or, without `X_val`, any rows to show by
             themselves. Queries that early stopping held out are not known any more, and count as
@@ -220,5 +220,6 @@ def _staged_scores(estimator, X, y, groups, metric, suffix=""):
     y = check_column(y, f"y{suffix}", _num_samples(X), finite="allow-nan")
     check_groups(groups, f"groups{suffix}")
     groups, _ = encode_groups(groups, len(y), f"groups{suffix}")
-    values = [metric(*labelled(y, y_score, groups)) for y_score in estimator.staged_predict(X)]
-    return np.array(values)
+    told = {"groups": groups} if asks_for_groups(estimator) else {}
+    stages = estimator.staged_predict(X, **told)
+    return np.array([metric(*labelled(y, y_score, groups)) for y_score in stages])

@@ -8,6 +8,8 @@ from scipy import sparse
 from sklearn_ltr._kernels import _hidden_order
 from sklearn_ltr.ranking import rows_to_rank
 
+NEIGHBORS = ("higher", "lower")
+
 # Training values kept of each feature, which bounds the size of a model.
 N_QUANTILES = 1000
 
@@ -74,8 +76,10 @@ class HiddenOrder:
     A value belongs to the class of the nearest centre, the higher one of two that are equally near.
     A value of a higher class precedes one of a lower class (equation 3). Within class l the larger
     value comes first where the centres rise from l to l + 1, the smaller one where they fall, and
-    all are tied where the two are equal; for class K the centres of K - 1 and K are compared
-    (equation 4 with its two cases exchanged).
+    all are tied where the two are equal; for class K the centres of K - 1 and K are compared. That
+    is equation 4 with its two cases exchanged, and `neighbor` "higher". With "lower" the centres of
+    l - 1 and l are compared, and of 1 and 2 for class 1, which is the equation with other
+    conditions.
 
     Parameters
     ----------
@@ -83,12 +87,13 @@ class HiddenOrder:
         Of class 1, 2, ..., K.
     values : ndarray of shape (n_samples,), dtype float64
         Of the feature at the training rows.
+    neighbor : {"higher", "lower"}, default="higher"
     """
 
-    def __init__(self, centers, values):
+    def __init__(self, centers, values, neighbor="higher"):
         self.centers = centers
         slope = np.sign(np.diff(centers))
-        slope = np.append(slope, slope[-1])
+        slope = np.r_[slope, slope[-1]] if neighbor == "higher" else np.r_[slope[0], slope]
         # The line of values falls into cells, one around each distinct centre.
         distinct, last = np.unique(centers[::-1], return_index=True)
         self._class_of_cell = len(centers) - 1 - last

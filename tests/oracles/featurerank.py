@@ -4,8 +4,8 @@
 
 Readings taken: class centres are means over queries of the means in each query's intervals; rows
 of one grade share what they cover; a value belongs to the class of the nearest centre, the higher
-class if two are equally near; equation (4) has its two cases exchanged; T is over the pairs of
-different grades and a tied pair counts half; h is (r - 1/2) / n.
+class if two are equally near; equation (4) has its two cases exchanged, or, with `lower`, other
+conditions; T is over the pairs of different grades and a tied pair counts half; h is (r - 1/2) / n.
 """
 
 from fractions import Fraction
@@ -71,11 +71,14 @@ def class_of(value, centers):
     return chosen, min(others, default=np.inf)
 
 
-def key(value, centers):
+def key(value, centers, lower=False):
     """Equations (3) and (4): keys compare as values do."""
     K = len(centers)
     k, _ = class_of(value, centers)
-    difference = centers[k + 1] - centers[k] if k < K - 1 else centers[k] - centers[k - 1]
+    if lower:
+        difference = centers[k] - centers[k - 1] if k > 0 else centers[1] - centers[0]
+    else:
+        difference = centers[k + 1] - centers[k] if k < K - 1 else centers[k] - centers[k - 1]
     return k, float(np.sign(difference)) * value
 
 
@@ -98,8 +101,12 @@ def tau_distance(y, scores):
     return float(wrong / z)
 
 
-def featurerank(X, y, groups, K, query_weight=None, follow=None):
+def featurerank(
+    X, y, groups, K, query_weight=None, follow=None, columns=None, lower=False, E_of=None
+):
     """Table 1, a generator of each `Round`.
+
+    `E_of` makes E of the grades and scores of a query; None is 1 - 2 T.
 
     With `follow`, a list of (centers, beta) of a fitted model, each round uses these in the place
     of its own, so that rounding cannot part the two.
@@ -112,22 +119,27 @@ def featurerank(X, y, groups, K, query_weight=None, follow=None):
         v = v[v > 0]
     w = [1.0] * len(queries)
     f = np.zeros(len(y))
-    for m in range(X.shape[1]):
-        x = X[:, m]
+    if E_of is None:
+
+        def E_of(y, scores):
+            return 1 - 2 * tau_distance(y, scores)
+
+    for m, column in enumerate(range(X.shape[1]) if columns is None else columns):
+        x = X[:, column]
         found = class_centers(x, y, queries, v, K)
         centers = found if follow is None else follow[m][0]
         margin = min(class_of(value, centers)[1] for rows in queries for value in x[rows])
         h = np.full(len(y), np.nan)
         for rows in queries:
-            h[rows] = ranks([key(value, centers) for value in x[rows]])
-        E = [1 - 2 * tau_distance(y[rows], h[rows]) for rows in queries]
+            h[rows] = ranks([key(value, centers, lower) for value in x[rows]])
+        E = [E_of(y[rows], h[rows]) for rows in queries]
         above = fsum(a * b * (1 + e) for a, b, e in zip(v, w, E, strict=True))
         below = fsum(a * b * (1 - e) for a, b, e in zip(v, w, E, strict=True))
         least = np.finfo(float).eps / 2 * (above + below)
         found_beta = 0.5 * log(max(above, least) / max(below, least))
         beta = found_beta if follow is None else follow[m][1]
         f = f + beta * h
-        E = [1 - 2 * tau_distance(y[rows], f[rows]) for rows in queries]
+        E = [E_of(y[rows], f[rows]) for rows in queries]
         w = [exp(-e) for e in E]
         T = fsum(a * (1 - e) / 2 for a, e in zip(v, E, strict=True)) / fsum(v)
         yield Round(found, margin, h, found_beta, f, T)
