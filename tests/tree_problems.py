@@ -6,13 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles import symmetric_tree as symmetric_oracle
 from oracles import tree as oracle
+from scipy import sparse
 from strategies import ranking_problems
 
 from sklearn_ltr.binning import Binner
+from sklearn_ltr.weak.tree import Tree, TreeGrower
 
 ARRAYS = ("feature", "bin", "threshold", "missing_right", "left")
+
+# Of a symmetric tree `max_leaf_nodes` sets the depth where `max_depth` does not.
+parameters = {
+    "max_leaf_nodes": st.sampled_from([2, 3, 4, 5, 20]),
+    "max_depth": st.sampled_from([None, None, 1, 2, 3, 4, 16]),
+    "min_samples_leaf": st.sampled_from([1, 1, 2, 3, 5]),
+    "l2_regularization": st.sampled_from([0.0, 0.0, 0.5, 3.0]),
+}
+any_bins = st.sampled_from([255, 255, None, 2, 3])
 
 
 def binned_of(X, max_bins=255, n_threads=1):
@@ -80,8 +92,19 @@ def tree_problems(draw, *, subsets=True, **options):
     return TreeProblem(problem.X, target, weight, count, rows, kind in ("zeros", "wild"))
 
 
+def grower_of(binned, n_threads=1, **params):
+    """A grower of trees of many small leaves."""
+    return TreeGrower(binned, n_threads, **{"min_samples_leaf": 1, **params})
+
+
+def grow(X, target, weight=None, count=None, *, max_bins=255, rows=None, seed=0, **params):
+    """A tree on `X`: its Leaves."""
+    _, binned = binned_of(X, max_bins)
+    return grower_of(binned, **params).grow(target, weight, count, rows, seed)
+
+
 def growth_of(problem, thresholds, params):
-    params = dict(params)
+    params = {name: value for name, value in params.items() if name != "grow_policy"}
     return oracle.Growth(
         problem.X,
         problem.target,
@@ -91,6 +114,69 @@ def growth_of(problem, thresholds, params):
         l2=params.pop("l2_regularization", 0.0),
         **params,
     )
+
+
+def check_splits(tree, growth, policy, rows=None, **precision):
+    """Compare a tree with the oracle of its policy: the Node of each leaf."""
+    if policy == "leafwise":
+        return oracle.check_tree(tree, growth, rows, **precision)
+    depth = growth.max_depth
+    if depth is None:
+        depth = int(np.log2(growth.max_leaf_nodes))
+    return symmetric_oracle.check_tree(tree, growth, depth, rows, **precision)
+
+
+def check(problem, *, grow_policy, max_bins=255, n_threads=1, **params):
+    """Grow a tree and compare all there is about it."""
+    X, weight, rows = problem.X, problem.weight, problem.rows
+    binner, binned = binned_of(X, max_bins, n_threads)
+    leaves = grower_of(binned, n_threads, grow_policy=grow_policy, **params).grow(
+        problem.target, weight, problem.count, rows
+    )
+    tree = leaves.tree
+    assert isinstance(tree, Tree)
+    growth = growth_of(problem, binner.thresholds_, params)
+    # Weights that are not whole have half a word, so 31 bits for their sum.
+    rel = 1e-4 if problem.wild else 1e-6
+    nodes = check_splits(tree, growth, grow_policy, rows, exact=not problem.wild, rel=rel)
+    assert tree.n_leaves == len(nodes) == len(leaves.nodes)
+    assert set(leaves.nodes) == set(nodes)
+    if len(nodes) > 1:
+        size = min(growth.size(node.rows) for node in nodes.values())
+        assert size >= growth.min_samples_leaf
+
+    # Rows of the leaves.
+    in_leaf = oracle.leaf_of(tree, X)
+    mine = np.arange(len(X)) if rows is None else rows
+    for i, node in nodes.items():
+        assert_array_equal(mine[in_leaf[mine] == i], node.rows)
+
+    # Sums of leaves, and their means as values.
+    G, H = leaves.sums(problem.target, weight), leaves.sums(np.ones(len(X)), weight)
+    for i, g, h in zip(leaves.nodes, G, H, strict=True):
+        assert_allclose([g, h], growth.sums(nodes[i].rows), rtol=1e-12, atol=1e-12)
+    leaves.set_values(G, H)
+    expected = [growth.mean(nodes[i]) for i in leaves.nodes]
+    assert_allclose(tree.value[leaves.nodes], expected, rtol=1e-10, atol=1e-10)
+    assert_predicts(leaves, binned, X)
+    tree.value[leaves.nodes] = np.arange(1.0, len(nodes) + 1)  # each leaf can be told
+    assert_predicts(leaves, binned, X)
+    return binner, leaves
+
+
+def assert_predicts(leaves, binned, X):
+    """Every way to the values of leaves finds them, also of rows that it was not grown on."""
+    tree = leaves.tree
+    expected = oracle.predict(tree, X)
+    scores = np.full(len(X), 0.5)
+    leaves.add_to(scores, 0.1)
+    assert_allclose(scores, 0.5 + 0.1 * expected, rtol=1e-14)
+    scores = np.zeros(len(X))
+    leaves.add_to(scores, 1.0)
+    assert_array_equal(scores, expected)
+    assert_array_equal(tree.predict(X), expected)
+    assert_array_equal(tree.apply(binned), expected)
+    assert_array_equal(tree.predict(sparse.csc_array(X)), expected)
 
 
 def assert_monotonic(tree, X, cst):

@@ -1,6 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees against an oracle that tries every split of every node on the raw values."""
+"""Trees of both policies against oracles that try every split on the raw values.
+
+What only symmetric trees have is in test_symmetric_tree.py.
+"""
 
 import numpy as np
 import pytest
@@ -8,116 +11,69 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import tree as oracle
+from oracles.symmetric_tree import levels
 from scipy import sparse
 from strategies import examples
 from tree_problems import (
     ARRAYS,
     TreeProblem,
+    any_bins,
     assert_monotonic,
     assert_same_tree,
     binned_of,
+    check,
+    check_splits,
     give,
     give_means,
+    grow,
+    grower_of,
     growth_of,
     make,
+    parameters,
     tree_problems,
 )
 
 from sklearn_ltr.weak import uncommon as module
-from sklearn_ltr.weak.tree import Tree, TreeGrower
+
+each_policy = pytest.mark.parametrize("policy", ["leafwise", "symmetric"])
 
 
-def grow(X, target, weight=None, count=None, *, max_bins=255, rows=None, seed=0, **params):
-    """A tree on `X`, many small leaves allowed: its Leaves."""
-    _, binned = binned_of(X, max_bins)
-    grower = TreeGrower(binned, **{"min_samples_leaf": 1, **params})
-    return grower.grow(target, weight, count, rows, seed)
-
-
-parameters = {
-    "max_leaf_nodes": st.sampled_from([2, 3, 4, 5, 20]),
-    "max_depth": st.sampled_from([None, None, 1, 2, 3]),
-    "min_samples_leaf": st.sampled_from([1, 1, 2, 3]),
-    "l2_regularization": st.sampled_from([0.0, 0.0, 0.5, 3.0]),
-}
-
-
-def check(problem, *, max_bins=255, n_threads=1, **params):
-    """Grow a tree and compare all there is about it."""
-    X, weight, rows = problem.X, problem.weight, problem.rows
-    binner, binned = binned_of(X, max_bins, n_threads)
-    leaves = TreeGrower(binned, n_threads, **params).grow(
-        problem.target, weight, problem.count, rows
-    )
-    tree = leaves.tree
-    assert isinstance(tree, Tree)
-    growth = growth_of(problem, binner.thresholds_, params)
-    # Weights that are not whole have half a word, so 31 bits for their sum.
-    nodes = oracle.check_tree(
-        tree, growth, rows, exact=not problem.wild, rel=1e-4 if problem.wild else 1e-6
-    )
-    assert tree.n_leaves == len(nodes) == len(leaves.nodes)
-    assert set(leaves.nodes) == set(nodes)
-
-    # Rows of the leaves, also of rows that the tree was not grown on.
-    give(leaves, np.arange(1.0, len(nodes) + 1), growth.l2)
-    if not params.get("monotonic_cst"):
-        number = np.zeros(len(X))
-        leaves.add_to(number, 1.0)
-        in_leaf = leaves.nodes[np.rint(number).astype(int) - 1]
-        assert_array_equal(in_leaf, oracle.leaf_of(tree, X))
-        for i, node in nodes.items():
-            mine = np.arange(len(X)) if rows is None else rows
-            assert_array_equal(mine[in_leaf[mine] == i], node.rows)
-
-    # Sums of leaves, and their means as values.
-    G, H = leaves.sums(problem.target, weight), leaves.sums(np.ones(len(X)), weight)
-    for i, g, h in zip(leaves.nodes, G, H, strict=True):
-        assert_allclose([g, h], growth.sums(nodes[i].rows), rtol=1e-12, atol=1e-12)
-    leaves.set_values(G, H)
-    expected = [growth.mean(nodes[i]) for i in leaves.nodes]
-    assert_allclose(tree.value[leaves.nodes], expected, rtol=1e-10, atol=1e-10)
-    scores = np.full(len(X), 0.5)
-    leaves.add_to(scores, 0.1)
-    expected = oracle.predict(tree, X)
-    assert_allclose(scores, 0.5 + 0.1 * expected, rtol=1e-14)
-    assert_array_equal(tree.predict(X), expected)
-    assert_array_equal(tree.apply(binned), expected)
-    assert_array_equal(tree.predict(sparse.csc_array(X)), expected)
-    return binner, leaves
-
-
+@each_policy
 @examples(300)
 @given(
     problem=tree_problems(),
     params=st.fixed_dictionaries(parameters),
-    max_bins=st.sampled_from([255, 255, None, 2, 3]),
-    n_threads=st.sampled_from([1, 2]),
+    max_bins=any_bins,
+    n_threads=st.sampled_from([1, 2, 3]),
 )
-def test_trees_equal_the_oracle(problem, params, max_bins, n_threads):
-    check(problem, max_bins=max_bins, n_threads=n_threads, **params)
+def test_trees_equal_the_oracle(policy, problem, params, max_bins, n_threads):
+    check(problem, grow_policy=policy, max_bins=max_bins, n_threads=n_threads, **params)
 
 
+@each_policy
 @examples(60)
 @given(
     problem=tree_problems(max_queries=10, max_rows=8, max_features=17),
     params=st.fixed_dictionaries(parameters),
 )
-def test_trees_of_several_blocks_of_features(problem, params):
-    check(problem, **params)
+def test_trees_of_several_blocks_of_features(policy, problem, params):
+    check(problem, grow_policy=policy, **params)
 
 
+@each_policy
 @examples(100)
 @given(
     problem=tree_problems(),
     params=st.fixed_dictionaries(parameters),
+    max_bins=any_bins,
     data=st.data(),
 )
-def test_monotonic_trees_equal_the_oracle(problem, params, data):
+def test_monotonic_trees_equal_the_oracle(policy, problem, params, max_bins, data):
     n_features = problem.X.shape[1]
     directions = st.lists(st.sampled_from([-1, 0, 1]), min_size=n_features, max_size=n_features)
     cst = data.draw(directions.filter(any))
-    _, leaves = check(problem, monotonic_cst=cst, **params)
+    params = {"grow_policy": policy, "monotonic_cst": cst, **params}
+    _, leaves = check(problem, max_bins=max_bins, **params)
     # Whatever the rule of the leaves, the tree is monotonic.
     values = data.draw(
         st.lists(st.floats(-9, 9), min_size=leaves.tree.n_leaves, max_size=leaves.tree.n_leaves)
@@ -152,10 +108,12 @@ def test_a_larger_monotonic_tree(l2):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_features", [1, 3, 4, 5])
-def test_codes_of_16_bits(n_features):
+@pytest.mark.parametrize(("policy", "max_leaf_nodes"), [("leafwise", 4), ("symmetric", 8)])
+def test_codes_of_16_bits(policy, max_leaf_nodes, n_features):
     X, target = make(400, n_features)
     problem = TreeProblem(X, np.round(8 * target) / 8, None, None, None, False)
-    binner, leaves = check(problem, max_bins=None, max_leaf_nodes=4, min_samples_leaf=5)
+    params = {"grow_policy": policy, "max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": 5}
+    binner, leaves = check(problem, max_bins=None, **params)
     assert binner.n_bins_.min() > 300
     assert leaves.tree.bin.max() > 0
     unseen = make(100, n_features, seed=1)[0]
@@ -164,25 +122,21 @@ def test_codes_of_16_bits(n_features):
     assert_array_equal(leaves.tree.apply(coded), oracle.predict(leaves.tree, unseen))
 
 
+@each_policy
 @pytest.mark.parametrize("max_bins", [255, 1000])
-def test_more_bins_than_rows(max_bins):
+def test_more_bins_than_rows(policy, max_bins):
     """Most bins are empty: of thresholds that part the rows alike the lowest counts."""
     X, target = make(1500, 5)
     binner, _ = binned_of(X, max_bins)
     rows = np.arange(20)
     target = np.round(target[:20])
-    binned = binner.transform(X, rows)
-    params = {"max_leaf_nodes": 6, "min_samples_leaf": 2}
-    leaves = TreeGrower(binned, **params).grow(target)
+    params = {"max_leaf_nodes": 8, "min_samples_leaf": 2}
+    leaves = grower_of(binner.transform(X, rows), grow_policy=policy, **params).grow(target)
     problem = TreeProblem(X[:20], target, None, None, None, False)
-    oracle.check_tree(leaves.tree, growth_of(problem, binner.thresholds_, params))
+    check_splits(leaves.tree, growth_of(problem, binner.thresholds_, params), policy)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-@pytest.mark.parametrize("common", ["zero", "missing", "mixed"])
-@pytest.mark.parametrize("max_bins", [255, None])
-def test_features_of_mostly_one_value(max_bins, common, n_threads):
+def mostly_one_value(common, n_rows_more=0):
     """Blocks of features of which one code is common, others, and one where each is."""
     rng = np.random.default_rng(0)
     n, n_features = 80, 37
@@ -194,15 +148,33 @@ def test_features_of_mostly_one_value(max_bins, common, n_threads):
     if common == "mixed":
         X[:, 3][usual[:, 3]] = np.nan
         X[:, 5][usual[:, 5]] = -3.0
-    if max_bins is None:  # codes of 16 bits
-        X = np.vstack([X, np.full((300, n_features), X[0, 0])])
-        X[80:, 36] = np.arange(300)
+    if n_rows_more:
+        X = np.vstack([X, np.full((n_rows_more, n_features), X[0, 0])])
+        X[n:, 36] = np.arange(n_rows_more)
     target = np.round(np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 18]) + rng.normal(size=len(X)))
+    return X, target, rng
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("common", ["zero", "missing", "mixed"])
+@pytest.mark.parametrize("max_bins", [255, None])
+@pytest.mark.parametrize(("policy", "max_leaf_nodes"), [("leafwise", 8), ("symmetric", 16)])
+def test_features_of_mostly_one_value(policy, max_leaf_nodes, max_bins, common, n_threads):
+    X, target, rng = mostly_one_value(common, 300 if max_bins is None else 0)  # codes of 16 bits
     rows = None if n_threads < 2 else np.flatnonzero(rng.random(len(X)) < 0.9)
     weight = None if n_threads < 3 else rng.integers(1, 4, len(X)).astype(float)
     problem = TreeProblem(X, target, weight, weight, rows, False)
-    params = {"max_leaf_nodes": 8, "min_samples_leaf": 2, "n_threads": n_threads}
-    check(problem, max_bins=max_bins, **params)
+    params = {"grow_policy": policy, "max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": 2}
+    check(problem, max_bins=max_bins, n_threads=n_threads, **params)
+
+
+@each_policy
+@pytest.mark.parametrize("common", ["zero", "mixed"])
+def test_a_few_features_of_mostly_one_value(policy, common):
+    X, target, _ = mostly_one_value(common)
+    problem = TreeProblem(X, target, None, None, None, False)
+    check(problem, grow_policy=policy, max_leaf_nodes=4, min_samples_leaf=2)
 
 
 def test_sums_without_values_count_rows():
@@ -225,13 +197,15 @@ def test_a_feature_of_255_values_and_missing_ones():
     assert leaves.tree.threshold.tolist()[1:] == [253.5, 0, 0, 0]
 
 
-def test_unseen_rows():
+@each_policy
+def test_unseen_rows(policy):
     X, target = make(600, 6, seed=2, distinct=9)
     X[:, 3] = np.nan_to_num(X[:, 3])  # nothing missing in training
-    target += X[:, 3]
+    target += 2 * X[:, 3]
     binner, binned = binned_of(X)
-    leaves = TreeGrower(binned, max_leaf_nodes=30, min_samples_leaf=3).grow(target)
-    give(leaves, np.random.default_rng(0).normal(size=30))
+    params = {"grow_policy": policy, "max_leaf_nodes": 32, "min_samples_leaf": 3}
+    leaves = grower_of(binned, **params).grow(target)
+    give(leaves, np.random.default_rng(0).normal(size=len(leaves.nodes)))
     tree = leaves.tree
     assert 3 in tree.feature
     assert np.isinf(tree.threshold).any() or tree.missing_right.any()
@@ -257,60 +231,76 @@ def test_rows_on_a_threshold_go_left():
     assert tree.predict(np.array([[0.5], [np.nextafter(0.5, 1)]])).tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("distinct", [None, 8])
-def test_threads_and_the_order_of_rows_change_nothing(weighted, distinct):
-    X, target = make(30_000, 9, distinct=distinct)
+@each_policy
+@pytest.mark.parametrize(
+    ("n_features", "distinct", "weighted", "counted", "max_features"),
+    [
+        (9, None, False, False, 1.0),
+        (9, None, True, False, 1.0),
+        (9, 8, False, False, 1.0),
+        (9, 8, True, False, 1.0),
+        (40, 8, False, False, 1.0),
+        (40, 8, True, True, 0.5),
+    ],
+)
+def test_threads_and_the_order_of_rows_change_nothing(
+    policy, n_features, distinct, weighted, counted, max_features
+):
+    X, target = make(30_000, n_features, distinct=distinct)
     rng = np.random.default_rng(1)
     weight = rng.random(len(X)) if weighted else None
+    count = rng.integers(1, 4, len(X)).astype(float) if counted else None
     rows = np.flatnonzero(rng.random(len(X)) < 0.9)
+    params = {"leafwise": {"max_leaf_nodes": 30, "min_samples_leaf": 50},
+              "symmetric": {"max_depth": 6, "min_samples_leaf": 300}}[policy]  # fmt: skip
     found = []
-    params = {"max_leaf_nodes": 30, "min_samples_leaf": 50}
+    as_they_are, mixed = np.arange(len(X)), rng.permutation(len(X))
     for order, n_threads in (
-        (np.arange(len(X)), 1),
-        (np.arange(len(X)), 2),
-        (np.arange(len(X)), 3),
-        (rng.permutation(len(X)), 1),
-    ):
+        (as_they_are, 1), (as_they_are, 2), (as_they_are, 3), (mixed, 1), (mixed, 2)
+    ):  # fmt: skip
         inverse = np.argsort(order)
         _, binned = binned_of(X[order], n_threads=n_threads)
-        leaves = TreeGrower(binned, n_threads, **params).grow(
-            target[order],
-            None if weight is None else weight[order],
-            None,
-            np.sort(inverse[rows]),
+        w, c = (None if a is None else a[order] for a in (weight, count))
+        grower = grower_of(
+            binned, n_threads, grow_policy=policy, max_features=max_features, **params
         )
-        sums = leaves.sums(target[order], None if weight is None else weight[order])
+        leaves = grower.grow(target[order], w, c, np.sort(inverse[rows]), 5)
+        sums = leaves.sums(target[order], w)
         give(leaves, sums)
         scores = np.zeros(len(X))
         leaves.add_to(scores, 0.1)
         found.append((leaves.tree, leaves.nodes, sums, scores[inverse]))
-    tree, nodes, sums, scores = found[0]
-    assert tree.n_leaves == 30
-    for other, other_nodes, other_sums, other_scores in found[1:]:
+    tree, *expected = found[0]
+    if policy == "leafwise":
+        assert tree.n_leaves == 30
+    else:
+        assert len(levels(tree)) == 6
+        assert tree.n_leaves < 64  # some leaves stay whole
+    for other, *arrays in found[1:]:
         assert_same_tree(other, tree)
-        assert_array_equal(other_nodes, nodes)
-        assert_array_equal(other_sums, sums)
-        assert_array_equal(other_scores, scores)
+        for array, same in zip(arrays, expected, strict=True):
+            assert_array_equal(array, same)
 
 
-def test_growing_on_some_rows_is_growing_on_their_matrix():
+@each_policy
+def test_growing_on_some_rows_is_growing_on_their_matrix(policy):
     X, target = make(500, 5, distinct=20)
     weight = np.random.default_rng(0).integers(1, 5, 500).astype(float)
     binner, binned = binned_of(X)
     rows = np.flatnonzero(np.random.default_rng(1).random(500) < 0.4)
+    params = {"grow_policy": policy, "min_samples_leaf": 4}
     for w in (None, weight, weight / 7):
         part = None if w is None else w[rows]
-        expected = TreeGrower(binner.transform(X, rows), min_samples_leaf=4).grow(
-            target[rows], part
-        )
-        leaves = TreeGrower(binned, min_samples_leaf=4).grow(target, w, None, rows)
+        expected = grower_of(binner.transform(X, rows), **params).grow(target[rows], part)
+        leaves = grower_of(binned, **params).grow(target, w, None, rows)
+        assert leaves.tree.n_leaves > 8
         assert_same_tree(leaves.tree, expected.tree)
         sums = expected.sums(target[rows], part)
         assert_allclose(leaves.sums(target, w), sums, rtol=1e-13, atol=1e-13)
 
 
-def test_a_grower_keeps_nothing_of_its_earlier_trees():
+@each_policy
+def test_a_grower_keeps_nothing_of_its_earlier_trees(policy):
     X, target = make(800, 5)
     _, binned = binned_of(X)
     weight = 1 + np.random.default_rng(0).random(800)
@@ -325,74 +315,76 @@ def test_a_grower_keeps_nothing_of_its_earlier_trees():
         (target, None, None, rows),
         (target,),
     ]
-    params = {"max_leaf_nodes": 15, "min_samples_leaf": 8}
-    grower = TreeGrower(binned, **params)
+    params = {"grow_policy": policy, "max_leaf_nodes": 40, "min_samples_leaf": 8}
+    grower = grower_of(binned, **params)
     trees = [grower.grow(*call).tree for call in calls]
     for tree, call in zip(trees, calls, strict=True):
-        assert_same_tree(tree, TreeGrower(binned, **params).grow(*call).tree)
+        assert_same_tree(tree, grower_of(binned, **params).grow(*call).tree)
     assert_same_tree(trees[0], trees[-1])
     assert trees[4].n_leaves == 1
 
 
+@each_policy
 @pytest.mark.parametrize("min_samples_leaf", [1, 3, 10])
-def test_a_whole_weight_is_a_number_of_rows(min_samples_leaf):
+@pytest.mark.parametrize(("n", "n_seeds"), [(60, 20), (120, 5)])
+def test_a_whole_weight_is_a_number_of_rows(policy, n, n_seeds, min_samples_leaf):
     """Also for the side of values that are missing only in prediction."""
     rng = np.random.default_rng(0)
-    for seed in range(5):
-        X, target = make(120, 5, seed, distinct=12)
+    params = {"grow_policy": policy, "min_samples_leaf": min_samples_leaf, "max_leaf_nodes": 16}
+    for seed in range(n_seeds):
+        X, target = make(n, 5, seed, distinct=12)
         X[:, 0] = np.nan_to_num(X[:, 0])
-        weight = rng.integers(1, 6, 120).astype(float)
-        repeated = np.repeat(np.arange(120), weight.astype(int))
+        weight = rng.integers(1, 6, n).astype(float)
+        repeated = np.repeat(np.arange(n), weight.astype(int))
         binner, binned = binned_of(X)
-        params = {"max_leaf_nodes": 12, "min_samples_leaf": min_samples_leaf}
-        leaves = TreeGrower(binned, **params).grow(target, weight, weight)
-        coded = binner.transform(X, repeated)
-        expected = TreeGrower(coded, **params).grow(target[repeated])
-        assert leaves.tree.n_leaves > 5
-        assert_same_tree(leaves.tree, expected.tree, ARRAYS)
-        assert_allclose(leaves.tree.gain, expected.tree.gain, rtol=1e-12)
-        sums, expected_sums = np.zeros((2, len(leaves.tree.feature)))
-        sums[leaves.nodes] = leaves.sums(target, weight)
-        expected_sums[expected.nodes] = expected.sums(target[repeated])
-        assert_allclose(sums, expected_sums, rtol=1e-14, atol=1e-14)
-        other = TreeGrower(binned, **params).grow(target, weight, weight.copy())
-        assert_same_tree(other.tree, leaves.tree, ARRAYS)
+        expected = grower_of(binner.transform(X, repeated), **params).grow(target[repeated])
+        for count, rtol in ((weight, 1e-12), (weight.copy(), 1e-9)):
+            leaves = grower_of(binned, **params).grow(target, weight, count)
+            assert leaves.tree.n_leaves > (5 if (policy, n) == ("leafwise", 120) else 1)
+            assert_same_tree(leaves.tree, expected.tree, ARRAYS)
+            assert_allclose(leaves.tree.gain, expected.tree.gain, rtol=rtol)
+            sums, expected_sums = np.zeros((2, len(leaves.tree.feature)))
+            sums[leaves.nodes] = leaves.sums(target, weight)
+            expected_sums[expected.nodes] = expected.sums(target[repeated])
+            assert_allclose(sums, expected_sums, rtol=1e-14, atol=1e-14)
 
 
+@each_policy
 @pytest.mark.parametrize("min_samples_leaf", [1, 2, 3, 4])
 @pytest.mark.parametrize("unit", [1.0, 0.3])
-def test_rows_without_weight_count(min_samples_leaf, unit):
+def test_rows_without_weight_count(policy, min_samples_leaf, unit):
     X = np.arange(8.0)[:, None]
     target = np.array([0.0, 0, -1, 2, -1, 1, 3, 1])
     weight = unit * np.array([0.0, 0, 1, 1, 2, 1, 0, 1])
-    check(TreeProblem(X, target, weight, None, None, True), min_samples_leaf=min_samples_leaf)
+    problem = TreeProblem(X, target, weight, None, None, True)
+    check(problem, grow_policy=policy, min_samples_leaf=min_samples_leaf)
 
 
+@each_policy
 @pytest.mark.parametrize("factor", [5e-324, 1e-307, 1e-250, 1e140])
-def test_vanishing_targets_and_weights_are_no_error(factor):
+def test_vanishing_targets_and_weights_are_no_error(policy, factor):
     X, target = make(400, 5)
     weight = np.random.default_rng(0).random(400) + 0.1
     for t, w in ((factor * target, None), (factor * target, weight), (target, factor * weight)):
-        leaves = grow(X, t, w, max_leaf_nodes=12, min_samples_leaf=5)
+        leaves = grow(X, t, w, grow_policy=policy, max_leaf_nodes=16, min_samples_leaf=5)
         leaves.set_values(leaves.sums(t, w), leaves.sums(None, w))
         assert np.isfinite(leaves.tree.value).all()
 
 
+@each_policy
 @pytest.mark.parametrize("factor", [1e-100, 2.0**-30, 1 / 3, 2.0**40, 1e100])
-def test_the_scale_of_weights_and_targets_does_not_matter(factor):
+def test_the_scale_of_weights_and_targets_does_not_matter(policy, factor):
     X, target = make(400, 5)
     weight = np.random.default_rng(0).random(400) + 0.1
-    params = {"max_leaf_nodes": 12, "min_samples_leaf": 5}
+    params = {"grow_policy": policy, "max_leaf_nodes": 16, "min_samples_leaf": 5}
+    names = ("feature", "bin", "missing_right", "left")
     for w in (None, weight):
         expected = grow(X, target, w, **params).tree
         scaled = grow(X, factor * target, w, **params).tree
-        for name in ("feature", "bin", "missing_right", "left"):
-            assert_array_equal(getattr(scaled, name), getattr(expected, name))
+        assert_same_tree(scaled, expected, names)
         assert_allclose(scaled.gain, factor**2 * expected.gain, rtol=1e-6)
-    expected = grow(X, target, weight, **params).tree
     scaled = grow(X, target, factor * weight, **params).tree
-    for name in ("feature", "bin", "missing_right", "left"):
-        assert_array_equal(getattr(scaled, name), getattr(expected, name))
+    assert_same_tree(scaled, expected, names)
     assert_allclose(scaled.gain, factor * expected.gain, rtol=1e-6)
 
 
@@ -407,8 +399,8 @@ def test_targets_of_one_sign_whose_sum_is_a_power_of_two(target, weight, sign):
     X = np.arange(float(n))[:, None]
     weight = None if weight is None else np.full(n, weight)
     problem = TreeProblem(X, sign * np.array(target, dtype=float), weight, None, None, False)
-    check(problem, min_samples_leaf=1)
-    check(problem, min_samples_leaf=1, monotonic_cst=[1])
+    check(problem, grow_policy="leafwise", min_samples_leaf=1)
+    check(problem, grow_policy="leafwise", min_samples_leaf=1, monotonic_cst=[1])
 
 
 def test_a_light_row_among_heavy_ones():
@@ -480,8 +472,9 @@ def test_drawn_features_are_few_enough():
 # --- nothing to gain -----------------------------------------------------------------------------
 
 
+@each_policy
 @pytest.mark.parametrize("weighted", [False, True])
-def test_nothing_to_gain(weighted):
+def test_nothing_to_gain(policy, weighted):
     x = np.array([0.0, 0, 1, 1, 2, 2])
     for column, target in (
         (x, np.zeros(6)),
@@ -491,7 +484,7 @@ def test_nothing_to_gain(weighted):
         (np.full(6, np.nan), x),
     ):
         weight = np.full(6, 0.7) if weighted else None
-        leaves = grow(column[:, None], target, weight)
+        leaves = grow(column[:, None], target, weight, grow_policy=policy)
         tree = leaves.tree
         assert (tree.n_leaves, tree.feature.tolist(), tree.left.tolist()) == (1, [-1], [0])
         assert leaves.nodes.tolist() == [0]
@@ -502,19 +495,23 @@ def test_nothing_to_gain(weighted):
         assert_array_equal(tree.predict(column[:, None]), np.full(6, 2.5))
 
 
+@each_policy
 @pytest.mark.parametrize("n", [10, 300, 20_000])
-def test_rounding_of_weights_is_nothing_to_gain(n):
+def test_rounding_of_weights_is_nothing_to_gain(policy, n):
     """Weights that are not whole are rounded, and so are targets, each by itself."""
     rng = np.random.default_rng(0)
     X, weight = rng.normal(size=(n, 3)), rng.random(n) + 0.1
     X[:, 1] = np.sign(X[:, 1])
-    assert grow(X, np.full(n, -1.5), weight).tree.n_leaves == 1
+    assert grow(X, np.full(n, -1.5), weight, grow_policy=policy).tree.n_leaves == 1
     target = np.where(X[:, 1] > 0, 1.0, 0.3)
-    assert grow(X, target, weight).tree.n_leaves == 2
+    assert grow(X, target, weight, grow_policy=policy).tree.n_leaves == 2
 
 
-def test_one_row():
-    leaves = grow(np.array([[1.0, np.nan]]), np.array([3.0]))
+@each_policy
+@pytest.mark.parametrize("max_depth", [None, 1, 16])
+def test_one_row(policy, max_depth):
+    X = np.array([[1.0, np.nan]])
+    leaves = grow(X, np.array([3.0]), grow_policy=policy, max_depth=max_depth)
     assert leaves.tree.n_leaves == 1
     assert leaves.sums(np.array([3.0])).tolist() == [3.0]
 
@@ -549,7 +546,17 @@ def test_sums_are_exact_to_the_last_digits():
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("max_bins", [255, None])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_listing_uncommon_cells_changes_nothing(monkeypatch, weighted, max_bins, n_threads):
+@pytest.mark.parametrize(
+    ("policy", "params", "cut_on"),
+    [
+        ("leafwise", {"max_leaf_nodes": 25}, {0, 3, 5, 10}),
+        ("symmetric", {"max_depth": 7, "min_samples_leaf": 20}, {0, 5, 10}),
+    ],
+    ids=["leafwise", "symmetric"],
+)
+def test_listing_uncommon_cells_changes_nothing(
+    monkeypatch, policy, params, cut_on, weighted, max_bins, n_threads
+):
     """Histograms of sparse features are built in another way, and are the same."""
     rng = np.random.default_rng(0)
     n = 30_000  # enough for all threads
@@ -562,12 +569,13 @@ def test_listing_uncommon_cells_changes_nothing(monkeypatch, weighted, max_bins,
     for most in (-1.0, 1.5, 8.0):  # no block, some, all
         monkeypatch.setattr(module, "MOST_UNCOMMON", most)
         _, binned = binned_of(X, max_bins)
-        grower = TreeGrower(binned, n_threads, max_leaf_nodes=25)
+        grower = grower_of(binned, n_threads, grow_policy=policy, **params)
         leaves = grower.grow(target, weight)
         give_means(leaves, target, weight)
         trees.append(leaves.tree)
     listed = module.UncommonCells(binned, binned.slot_starts(), 1).listed
     assert listed.all()
-    assert {0, 3, 5, 10} <= set(trees[0].feature.tolist())
+    assert cut_on <= set(trees[0].feature.tolist())
+    assert trees[0].n_leaves > 20
     for tree in trees[1:]:
         assert_same_tree(tree, trees[0], (*ARRAYS, "gain", "value"))
