@@ -81,6 +81,7 @@ FITS = {
     "SingleFeatureRanker": Fit("SingleFeatureRanker", n_queries=1000),
     "RankSVM": Fit("RankSVM", n_queries=1500),
     "RankSVM, hinge": Fit("RankSVM", {"loss": "hinge"}, 1000),
+    "MPRank": Fit("MPRank", n_queries=5000),
     "RankNet": Fit("RankNet", {"alpha": 0.01}, 1000),
     "ListNet": Fit("ListNet", {"alpha": 0.01}, 2000),
     "ListMLE": Fit("ListMLE", {"alpha": 0.01}, 1000),

@@ -228,8 +228,11 @@ def check_feature_sizes(X, name):
     name : callable
         ``name(k)`` -> what to call feature k in the message.
     """
-    size = np.abs(X).max(axis=0).astype(np.float64)
-    size = size.toarray().ravel() if sparse.issparse(size) else size
+    if sparse.issparse(X):
+        size = np.abs(X).max(axis=0).toarray().ravel().astype(np.float64)
+    else:
+        # Not of their absolute values, which would be one more array of the size of X.
+        size = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
     wrong = (size > LARGEST_FEATURE) | ((size > 0) & (size < SMALLEST_FEATURE))
     if not wrong.any():
         return

@@ -14,6 +14,7 @@ from sklearn_ltr.rankers.listnet import ListNet
 from sklearn_ltr.rankers.loss_ranker import LossRanker
 from sklearn_ltr.rankers.mcrank import McRank
 from sklearn_ltr.rankers.mpboost import MPBoost
+from sklearn_ltr.rankers.mprank import MPRank
 from sklearn_ltr.rankers.qbrank import QBRank
 from sklearn_ltr.rankers.quadratic_boosting import QuadraticBoosting
 from sklearn_ltr.rankers.rankboost import RankBoost
@@ -38,6 +39,7 @@ __all__ = [
     "ListNet",
     "LossRanker",
     "MPBoost",
+    "MPRank",
     "McRank",
     "QBRank",
     "QuadraticBoosting",

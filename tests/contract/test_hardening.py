@@ -101,7 +101,7 @@ def test_a_fit_that_fails_leaves_no_mixture(R):
 
 @each_ranker
 def test_wrong_parameters_leave_the_model(R):
-    wrong = {"n_estimators": 0, "max_iter": 0, "n_classes": 1, "scoring": "nonsense"}
+    wrong = {"n_estimators": 0, "max_iter": 0, "n_classes": 1, "scoring": "nonsense", "C": 0}
     name = next(name for name in wrong if has(R, name))
     X, y, groups = make_data(R)
     model = make(R).fit(X, y, groups)
