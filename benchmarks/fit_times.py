@@ -82,6 +82,8 @@ FITS = {
     "RankSVM": Fit("RankSVM", n_queries=1500),
     "RankSVM, hinge": Fit("RankSVM", {"loss": "hinge"}, 1000),
     "MPRank": Fit("MPRank", n_queries=5000),
+    "SVMMAP": Fit("SVMMAP", {"C": 100.0}, 500),
+    "SVRank": Fit("SVRank", {"C": 10.0}, 1000),
     "RankNet": Fit("RankNet", {"alpha": 0.01}, 1000),
     "ListNet": Fit("ListNet", {"alpha": 0.01}, 2000),
     "ListMLE": Fit("ListMLE", {"alpha": 0.01}, 1000),

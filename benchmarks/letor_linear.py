@@ -38,15 +38,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, Ridge
 
 from sklearn_ltr import (
+    SVMMAP,
     AdaRank,
     FeatureRank,
     LambdaRank,
     ListMLE,
     ListNet,
+    MPRank,
     RankCosine,
     RankNet,
     RankSVM,
     SingleFeatureRanker,
+    SVRank,
 )
 from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.metrics import get_metric
@@ -107,6 +110,10 @@ MODELS = {
     "RankSVM hinge, per pair": Model(
         RankSVM(loss="hinge", **ALIKE), {"C": COSTS}, "RankSVM-Struct", per_pair=True
     ),
+    "MPRank": Model(MPRank(), {"C": COSTS}),
+    "MPRank, per pair": Model(MPRank(), {"C": COSTS}, per_pair=True),
+    "SVRank": Model(SVRank(), {"C": COSTS}),
+    "SVMMAP": Model(SVMMAP(), {"C": COSTS}, "SVMMAP"),
     "RankNet": smooth(RankNet, **ALIKE),
     "RankNet, per pair": smooth(RankNet),
     "ListNet": Model(

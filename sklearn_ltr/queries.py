@@ -21,6 +21,9 @@ from sklearn_ltr.validation import check_column, is_nested, without_vanishing
 # Weights up to 2 to this, and down to its inverse, are taken as they are.
 LARGEST_EXPONENT = 60
 
+# Numbers that are centred at a time: those of a megabyte.
+BLOCK = 2**17
+
 NO_GROUPS = (
     "`groups` is None: all {n} rows are taken as one query. Inside a pipeline or a search, groups "
     "reach {method} only with metadata routing: sklearn.set_config(enable_metadata_routing=True)."
@@ -452,3 +455,32 @@ def relative_weights(weights):
     weights = without_vanishing(weights)
     exponent = int(np.frexp(weights.max())[1])
     return weights if abs(exponent) <= LARGEST_EXPONENT else np.ldexp(weights, -exponent)
+
+
+def centre(rows, offsets):
+    """Subtract from rows of numbers the means of their query, in place.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_samples,) or (n_samples, n_columns), dtype float64
+        Grouped by query.
+    offsets : ndarray of shape (n_queries + 1,), dtype intp
+        No query is empty.
+
+    Returns
+    -------
+    rows : ndarray
+    """
+    most, first = max(1, BLOCK // (rows.size // len(rows))), 0
+    while first < len(offsets) - 1:
+        # As many whole queries as fit into the cache, at least one.
+        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + most, "right")) - 1)
+        starts = offsets[first:last] - offsets[first]
+        sizes = np.diff(offsets[first : last + 1])
+        part = rows[offsets[first] : offsets[last]]
+        # From a row of the query, so that equal rows give 0 and a common part takes no digits.
+        part -= np.repeat(part[starts], sizes, axis=0)
+        means = (np.add.reduceat(part, starts, axis=0).T / sizes).T
+        part -= np.repeat(means, sizes, axis=0)
+        first = last
+    return rows

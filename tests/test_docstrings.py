@@ -105,7 +105,10 @@ DIFFERENT = {
         ("n_jobs", "BlendedRanker"): "members at the same time",
         ("validation_fraction", "BlendedRanker"): "there is no early stopping",
         ("alpha", "MPBoost"): "of its distance",
+        ("C", "SVMMAP"): "of lists, not of pairs",
         ("tol", "RankSVM"): "bounds how far off the minimum is",
+        ("tol", "SVMMAP"): "bounds how far off the minimum is",
+        ("tol", "SVRank"): "bounds how far off the minimum is",
     },
     "attributes": {
         "train_loss_": "each ranker has its own loss",

@@ -43,6 +43,7 @@ LAYERS = {
     "base": 4,
     "boosting": 4,
     "scorefunction": 4,
+    "cutting_planes": 4,
     "members": 4,
     "blending": 4,
     "rankers": 5,
@@ -213,6 +214,7 @@ OTHER_SUMS = {
     "weak/stump.py": (2, "bins"),
     "boosting/additive.py": (1, "features"),
     "scorefunction.py": (1, "weights of a function"),
+    "cutting_planes.py": (1, "planes"),
 }
 
 

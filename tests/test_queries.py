@@ -11,10 +11,18 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from sklearn_ltr.queries import QueryGroups, encode_groups, per_query, row_hash, split_queries
+from sklearn_ltr import queries
+from sklearn_ltr.queries import (
+    QueryGroups,
+    centre,
+    encode_groups,
+    per_query,
+    row_hash,
+    split_queries,
+)
 
 ids = st.one_of(
     st.lists(st.integers(-(2**70), 2**70)),
@@ -293,3 +301,20 @@ def test_keep_rows():
     assert kept.offsets.tolist() == [0, 1, 3]
     assert kept.ids.tolist() == ["a", "b"]
     assert queries.keep_rows(np.ones(5, dtype=bool)).order.tolist() == queries.order.tolist()
+
+
+@pytest.mark.parametrize("block", [1, 6, 20, 10**6])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_centre(block, shape, monkeypatch):
+    monkeypatch.setattr(queries, "BLOCK", block)
+    offsets = np.array([0, 1, 4, 5, 11, 13])
+    rows = np.random.default_rng(0).normal(size=(13, *shape))
+    rows[1:4] = 1 / 3  # equal rows give 0, not nearly 0
+    rows[5:11] += 1e9
+    expected = rows.copy()
+    for start, stop in pairwise(offsets):
+        expected[start:stop] -= rows[start:stop].mean(axis=0)
+    found = centre(rows, offsets)
+    assert found is rows
+    assert_allclose(found, expected, atol=1e-6)
+    assert_array_equal(found[:5], 0)

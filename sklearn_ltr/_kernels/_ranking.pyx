@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sorts the rows of a query.
 
-Serves `_correlation.pyx`, `_dcg.pyx`, `_hidden_order.pyx`, `_hinge.pyx`, `_lambdas.pyx`,
-`_precision.pyx`, `_reciprocal.pyx` and `_yeti.pyx`.
+Serves `_correlation.pyx`, `_dcg.pyx`, `_distances.pyx`, `_hidden_order.pyx`, `_hinge.pyx`,
+`_lambdas.pyx`, `_precision.pyx`, `_reciprocal.pyx`, `_violated.pyx` and `_yeti.pyx`.
 """
 
 from libc.stdint cimport int64_t

@@ -23,10 +23,13 @@ from sklearn_ltr.rankers.ranknet import RankNet
 from sklearn_ltr.rankers.ranksvm import RankSVM
 from sklearn_ltr.rankers.regression import RegressionRanker
 from sklearn_ltr.rankers.single_feature import SingleFeatureRanker
+from sklearn_ltr.rankers.svmmap import SVMMAP
+from sklearn_ltr.rankers.svrank import SVRank
 from sklearn_ltr.rankers.xendcg import XENDCG
 from sklearn_ltr.rankers.yetirank import YetiRank
 
 __all__ = [
+    "SVMMAP",
     "XENDCG",
     "AdaRank",
     "BlendedRanker",
@@ -48,6 +51,7 @@ __all__ = [
     "RankNet",
     "RankSVM",
     "RegressionRanker",
+    "SVRank",
     "SingleFeatureRanker",
     "YetiRank",
 ]

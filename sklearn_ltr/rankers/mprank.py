@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.keywords import explain_keywords
+from sklearn_ltr.queries import centre
 from sklearn_ltr.validation import check_positive, warn_caller
 
 # The matrix of as many features squared takes 32 MB.
@@ -21,9 +22,6 @@ MOST_FEATURES = 2000
 PRECISION = 1e-13
 MOST_STEPS = 10_000
 LSMR_STOPPED = 7
-
-# Numbers that are centred at a time.
-BLOCK = 2**17
 
 
 class MPRank(LinearRanker):
@@ -68,6 +66,7 @@ class MPRank(LinearRanker):
 
     See Also
     --------
+    SVRank : Misses count by their size, and none below a tolerance.
     RankSVM : Differences of scores have to be large enough, and may be larger.
     RegressionRanker : Least squares of the grades themselves, by trees.
 
@@ -84,8 +83,8 @@ class MPRank(LinearRanker):
     same problem by products with the features, which stay sparse; and also where the matrix is
     singular to the precision of numbers.
 
-    The paper has all rows in one query, :math:`|w|^2`, and the sum over all ordered pairs of m rows
-    over :math:`m^2`: its C is ours times :math:`2 m / (m - 1)`.
+    With one query of m rows, a C that goes with :math:`|w|^2` and the sum over all ordered pairs
+    over :math:`m^2` is ours times :math:`2 m / (m - 1)`.
 
     There is no intercept: pairs would not see it. The penalty is on :math:`w` in the given units,
     so scale the features as for any linear model.
@@ -149,7 +148,7 @@ class MPRank(LinearRanker):
         data = data.select(data.informative)
         k = 2 * self.C * data.v / (data.n_queries * (data.queries.sizes - 1.0))
         factor = data.per_row(np.sqrt(2 * k))
-        Z, b = _Centred(data, factor), factor * _centred(data.y, data)
+        Z, b = _Centred(data, factor), factor * centre(data.y.copy(), data.offsets)
         coef = _solve_at_once(Z, b) if self.n_features_in_ <= MOST_FEATURES else None
         self.coef_ = _solve_by_steps(Z, b) if coef is None else coef
         self._warn_if_constant(
@@ -180,20 +179,17 @@ class _Centred:
         if self._is_sparse:
             self._X = sparse.diags_array(factor) @ X.astype(np.float64)
         else:
-            self._X = np.ascontiguousarray(X, dtype=np.float64)
-            rows = max(1, BLOCK // X.shape[1])
-            for start, stop in _blocks(data.offsets, rows):
-                self._X[start:stop] = _centred(self._X[start:stop], data, start, stop)
+            self._X = centre(np.ascontiguousarray(X, dtype=np.float64), data.offsets)
             self._X *= factor[:, None]
 
     def times(self, w):
         """The product with a number for each feature: ndarray of shape (n_samples,)."""
         z = self._X @ w
-        return _centred(z, self._data) if self._is_sparse else z
+        return centre(z, self._data.offsets) if self._is_sparse else z
 
     def transposed_times(self, z):
         """The product of the transpose with a number for each row: ndarray (n_features,)."""
-        z = _centred(z, self._data) if self._is_sparse else z
+        z = centre(z.copy(), self._data.offsets) if self._is_sparse else z
         return self._data.merged(self._X.T @ z)
 
     def squares(self):
@@ -212,27 +208,6 @@ class _Centred:
             means = sparse.csr_array((weight, np.arange(len(weight)), offsets)) @ self._X
             products = (products - means.T @ means).toarray()
         return self._data.merged(products)
-
-
-def _centred(rows, data, start=0, stop=None):
-    """The rows of whole queries, of any number of columns, less the mean of their query."""
-    first, last = np.searchsorted(data.offsets, [start, len(data.y) if stop is None else stop])
-    starts, sizes = data.offsets[first:last] - start, data.queries.sizes[first:last]
-    # From a row of the query, so that equal rows give 0 and a common part takes no digits.
-    rows = rows - np.repeat(rows[starts], sizes, axis=0)
-    means = (np.add.reduceat(rows, starts, axis=0).T / sizes).T
-    rows -= np.repeat(means, sizes, axis=0)
-    return rows
-
-
-def _blocks(offsets, n_rows):
-    """Starts and ends of parts of whole queries, of about so many rows each."""
-    start = 0
-    while start < offsets[-1]:
-        fitting = np.searchsorted(offsets, start + n_rows, side="right") - 1
-        stop = max(offsets[fitting], offsets[np.searchsorted(offsets, start, side="right")])
-        yield int(start), int(stop)
-        start = stop
 
 
 def _solve_at_once(Z, b):

@@ -87,6 +87,10 @@ def test_a_fit_that_failed(R):
     assert_same(model.fit(X, y, groups), make(R).fit(X, y, groups), X)
 
 
+# Six steps are few for some.
+@pytest.mark.filterwarnings(
+    "ignore:.* stopped after 6 planes:sklearn.exceptions.ConvergenceWarning"
+)
 @pytest.mark.parametrize("R", [R for R in RANKERS if has(R, "verbose")], ids=lambda R: R.__name__)
 def test_an_interrupt_without_warm_start(R, monkeypatch):
     X, y, groups = make_data(R)

@@ -37,8 +37,8 @@ def solve(differences, targets, shares, C):
     return np.linalg.lstsq(A, b, rcond=None)[0]
 
 
-def papers_objective(w, X, y, C):
-    """F of the paper: all rows are one query, and the sum is over all ordered pairs of them."""
+def objective_of_ordered_pairs(w, X, y, C):
+    """Another scale: all rows are one query, with the mean over all ordered pairs of them."""
     m, total = len(y), 0.0
     for i in range(m):
         for j in range(m):

@@ -64,14 +64,14 @@ def test_minimum_over_listed_pairs(by_steps, seed, C, as_sparse):
 
 @examples(15)
 @given(seed=seeds)
-def test_the_papers_objective(seed):
-    """Of all rows as one query, with the paper's C."""
+def test_mean_over_ordered_pairs(seed):
+    """Of all rows as one query, with the C that goes with it."""
     rng = np.random.default_rng(seed)
     m = int(rng.integers(3, 12))
     X, y = rng.normal(size=(m, 3)), np.arange(m) + rng.normal(size=m)
     C = 5.0
     w = MPRank(C * (m - 1) / (2 * m)).fit(X, y, np.zeros(m)).coef_
-    slope = approx_fprime(w, oracle.papers_objective, 1e-6, X, y, C)
+    slope = approx_fprime(w, oracle.objective_of_ordered_pairs, 1e-6, X, y, C)
     assert_allclose(slope, 0, atol=1e-3)
 
 
