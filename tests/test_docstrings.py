@@ -105,6 +105,7 @@ DIFFERENT = {
         ("n_jobs", "BlendedRanker"): "members at the same time",
         ("validation_fraction", "BlendedRanker"): "there is no early stopping",
         ("alpha", "MPBoost"): "of its distance",
+        ("C", "RankSVM"): "of a sum, not of a mean, by default",
         ("C", "SVMMAP"): "of lists, not of pairs",
         ("tol", "RankSVM"): "bounds how far off the minimum is",
         ("tol", "SVMMAP"): "bounds how far off the minimum is",

@@ -32,6 +32,27 @@ class PairsAlike:
         return bound.weight * bound.value
 
 
+def costs(data, n_pairs, pair_weighting):
+    """What the loss of each pair of a query is multiplied with, but for a parameter C.
+
+    Parameters
+    ----------
+    data : RankingData
+    n_pairs : ndarray of shape (n_queries,)
+    pair_weighting : {"pair", "query"}
+        "pair": with the weight of its query, the mean of which is 1. "query": so that all add up
+        to 1, and those of a query to its share of the weights.
+
+    Returns
+    -------
+    costs : ndarray of shape (n_queries,)
+    """
+    check_choice(pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
+    if pair_weighting == "pair":
+        return data.v
+    return data.query_weight / data.sum(data.query_weight) / n_pairs
+
+
 def check_of_grades(data, loss):
     """Check that given preferences are not asked for what only grades tell.
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.keywords import explain_keywords
+from sklearn_ltr.losses.pairs_alike import costs
 from sklearn_ltr.queries import centre
 from sklearn_ltr.validation import check_positive, warn_caller
 
@@ -33,8 +34,8 @@ class MPRank(LinearRanker):
               \sum_{\{i, j\} \in P_q} \bigl((w \cdot x_i - w \cdot x_j) - (y_i - y_j)\bigr)^2
 
     over all pairs :math:`P_q` of rows of query q, those of equal grades included, with query
-    weights :math:`v_q` [1]_. Each query counts the same, however many rows it has. Pairs are never
-    listed: the time is linear in the rows.
+    weights :math:`v_q` [1]_. Each query counts the same, however many rows it has, or with
+    ``pair_weighting="pair"`` each pair. Pairs are never listed: the time is linear in the rows.
 
     Read more in the :ref:`User Guide <mprank>`.
 
@@ -42,8 +43,10 @@ class MPRank(LinearRanker):
     ----------
     C : float, default=1.0
         What the mean loss of a query weighs against :math:`\frac12 |w|^2`; positive. It is
-        divided by the number of queries, not by that of pairs as well, so that the same value
-        serves for few and many queries.
+        divided by the number of queries, so that the same value serves for few and many. With
+        ``pair_weighting="pair"`` it multiplies the sum over all pairs.
+    pair_weighting : {"pair", "query"}, default="query"
+        What counts the same: each pair, or each query, however many pairs it has.
     n_jobs : int or None, default=None
         Threads; None is 1 unless in a `joblib.parallel_config` context, -1 is all processors. The
         model does not depend on it. Matrix products of `fit` have the threads of the
@@ -74,8 +77,8 @@ class MPRank(LinearRanker):
     -----
     The sum over the pairs of a query of n rows is n times the sum of squares of
     :math:`w \cdot x_i - y_i` about its mean, so that it is ridge regression on features and grades
-    that are centred in each query, in which a row weighs
-    :math:`k_q = 2 C v_q / ((n - 1) \sum_q v_q)`:
+    that are centred in each query, in which a row weighs :math:`k_q = n C_q` if each pair is
+    multiplied with :math:`C_q`, above :math:`C v_q / (|P_q| \sum_q v_q)`:
 
     .. math:: (I + 2 \tilde X^\top K \tilde X)\, w = 2 \tilde X^\top K \tilde y .
 
@@ -108,8 +111,9 @@ class MPRank(LinearRanker):
     0.8
     """
 
-    def __init__(self, C=1.0, *, n_jobs=None):
+    def __init__(self, C=1.0, *, pair_weighting="query", n_jobs=None):
         self.C = C
+        self.pair_weighting = pair_weighting
         self.n_jobs = n_jobs
 
     @explain_keywords
@@ -146,7 +150,8 @@ class MPRank(LinearRanker):
         check_positive(self.C, "C")
         data = self._validate_training_data(X, y, groups, query_weight)
         data = data.select(data.informative)
-        k = 2 * self.C * data.v / (data.n_queries * (data.queries.sizes - 1.0))
+        n = data.queries.sizes
+        k = self.C * n * costs(data, n * (n - 1) / 2, self.pair_weighting)
         factor = data.per_row(np.sqrt(2 * k))
         Z, b = _Centred(data, factor), factor * centre(data.y.copy(), data.offsets)
         coef = _solve_at_once(Z, b) if self.n_features_in_ <= MOST_FEATURES else None

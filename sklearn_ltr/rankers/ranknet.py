@@ -42,7 +42,7 @@ class RankNet(ScoreFunctionRanker):
         added to the mean loss. The weights are those of the features as given: put
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
     pair_weighting : {"pair", "query"}, default="pair"
-        What counts the same: each pair, as in [1]_, or each query, however many pairs it has.
+        What counts the same: each pair, or each query, however many pairs it has.
     target_probability : float, mapping or callable, default=1.0
         :math:`P^*`, in [0.5, 1], the probability aimed at that the row of the higher grade wins: a
         number for all pairs, a mapping of the differences of grades that occur, or a callable that

@@ -73,7 +73,7 @@ class RankSVM(LinearRanker):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         "squared_hinge" is faster [2]_; "hinge" is the original RankSVM.
     pair_weighting : {"pair", "query"}, default="pair"
-        What counts the same: each pair, as in [1]_, or each query, however many pairs it has.
+        What counts the same: each pair, or each query, however many pairs it has.
     tol : float, default=1e-6
         :math:`F(w)` exceeds its minimum by at most this times :math:`F(w)`; positive. For the hinge
         less than 1e-8 is hardly within the precision of numbers.

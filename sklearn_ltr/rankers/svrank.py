@@ -9,6 +9,7 @@ from sklearn_ltr._kernels import _distances
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.cutting_planes import check_cutting_planes, minimise
 from sklearn_ltr.keywords import explain_keywords
+from sklearn_ltr.losses.pairs_alike import costs
 from sklearn_ltr.queries import centre
 from sklearn_ltr.ranking import rows_to_rank
 from sklearn_ltr.validation import check_positive
@@ -24,8 +25,9 @@ class SVRank(LinearRanker):
               \bigl| (w \cdot x_i - w \cdot x_j) - (y_i - y_j) \bigr| - \epsilon \bigr)
 
     over all pairs :math:`P_q` of rows of query q, those of equal grades included, with query
-    weights :math:`v_q` [1]_. Each query counts the same, however many rows it has. Pairs are never
-    listed: a query of n rows takes O(n log n), and memory is linear in the rows.
+    weights :math:`v_q` [1]_. Each query counts the same, however many rows it has, or with
+    ``pair_weighting="pair"`` each pair. Pairs are never listed: a query of n rows takes
+    O(n log n), and memory is linear in the rows.
 
     Read more in the :ref:`User Guide <svrank>`.
 
@@ -33,11 +35,13 @@ class SVRank(LinearRanker):
     ----------
     C : float, default=1.0
         What the mean loss of a query weighs against :math:`\frac12 |w|^2`; positive. It is
-        divided by the number of queries, not by that of pairs as well, so that the same value
-        serves for few and many queries.
+        divided by the number of queries, so that the same value serves for few and many. With
+        ``pair_weighting="pair"`` it multiplies the sum over all pairs.
     epsilon : float, default=0.1
         By how much a difference of scores may miss that of the grades at no cost; not negative. In
         the units of the grades.
+    pair_weighting : {"pair", "query"}, default="query"
+        What counts the same: each pair, or each query, however many pairs it has.
     tol : float, default=1e-3
         :math:`F(w)` exceeds its minimum by at most this times :math:`F(w)`; positive.
     max_iter : int, default=1000
@@ -109,6 +113,7 @@ class SVRank(LinearRanker):
         C=1.0,
         *,
         epsilon=0.1,
+        pair_weighting="query",
         tol=1e-3,
         max_iter=1000,
         n_jobs=None,
@@ -116,6 +121,7 @@ class SVRank(LinearRanker):
     ):
         self.C = C
         self.epsilon = epsilon
+        self.pair_weighting = pair_weighting
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -155,7 +161,8 @@ class SVRank(LinearRanker):
         check_cutting_planes(self)
         check_positive(self.epsilon, "epsilon", zero=True)
         data = self._validate_training_data(X, y, groups, query_weight)
-        loss = _DistanceLoss(data.select(data.informative), self.epsilon)
+        data = data.select(data.informative)
+        loss = _DistanceLoss(data, self.epsilon, self.pair_weighting)
         self.coef_ = minimise(self, loss, self.n_features_in_)
         self._warn_if_constant(
             data,
@@ -167,19 +174,20 @@ class SVRank(LinearRanker):
 
 
 class _DistanceLoss:
-    """The mean of the queries' mean losses of a pair.
+    """The mean of the queries' mean losses of a pair, or the sum over all pairs.
 
     Parameters
     ----------
     data : RankingData
         Of queries of at least two rows.
     epsilon : float
+    pair_weighting : {"query", "pair"}
     """
 
-    def __init__(self, data, epsilon):
+    def __init__(self, data, epsilon, pair_weighting):
         self._data, self._epsilon = data, epsilon
         n = data.queries.sizes
-        self._cost = data.query_weight / data.sum(data.query_weight) * 2 / (n * (n - 1.0))
+        self._cost = costs(data, n * (n - 1) / 2, pair_weighting)
         self._cost_of_row = data.per_row(self._cost)
         self._work = rows_to_rank(data.offsets, data.n_threads)
         X = data.rows()

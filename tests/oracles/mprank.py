@@ -5,23 +5,24 @@
 import numpy as np
 
 
-def pairs(X, y, groups, weight=None):
+def pairs(X, y, groups, weight=None, alike="query"):
     """Differences of all pairs of rows and of their grades, and the share of each in the loss.
 
     `weight` has one entry a row.
     """
-    differences, targets, shares, total = [], [], [], 0.0
+    differences, targets, shares, weights = [], [], [], []
     for query in set(groups.tolist()):
         rows = np.flatnonzero(groups == query)
         if len(set(y[rows].tolist())) < 2:
             continue
         found = [(i, j) for i in rows for j in rows if i < j]
         v = 1.0 if weight is None else weight[rows[0]]
-        total += v
+        weights.append(v)
         differences += [X[i] - X[j] for i, j in found]
         targets += [y[i] - y[j] for i, j in found]
-        shares += [v / len(found)] * len(found)
-    return np.array(differences), np.array(targets), np.array(shares) / total
+        shares += [v if alike == "pair" else v / len(found)] * len(found)
+    scale = np.mean(weights) if alike == "pair" else sum(weights)
+    return np.array(differences), np.array(targets), np.array(shares) / scale
 
 
 def objective(w, differences, targets, shares, C):

@@ -20,6 +20,7 @@ from sklearn_ltr import MPRank
 from sklearn_ltr.rankers import mprank
 
 seeds = st.integers(0, 2**32 - 1)
+ALIKE = st.sampled_from(["query", "pair"])
 
 
 @pytest.fixture(params=["at once", "by steps"])
@@ -47,17 +48,18 @@ def make(seed=0, n_queries=6, n_features=4):
 
 @pytest.mark.parametrize("by_steps", [False, True])
 @examples(40)
-@given(seed=seeds, C=st.sampled_from([1e-3, 1.0, 30.0, 1e4]), as_sparse=st.booleans())
-def test_minimum_over_listed_pairs(by_steps, seed, C, as_sparse):
+@given(seed=seeds, C=st.sampled_from([1e-3, 1.0, 30.0, 1e4]), as_sparse=st.booleans(), alike=ALIKE)
+def test_minimum_over_listed_pairs(by_steps, seed, C, as_sparse, alike):
     X, y, groups = make(seed)
     weight = np.random.default_rng(seed).choice([0.5, 1.0, 3.0], groups.max() + 1)[groups]
-    problem = *oracle.pairs(X, y, groups, weight), C
+    problem = *oracle.pairs(X, y, groups, weight, alike), C
     expected = oracle.solve(*problem)
     with pytest.MonkeyPatch.context() as patch:
         if by_steps:
             patch.setattr(mprank, "MOST_FEATURES", 0)
         given = sparse.csr_array(X) if as_sparse else X
-        found = MPRank(C).fit(given, y, groups, query_weight=weight).coef_
+        model = MPRank(C, pair_weighting=alike)
+        found = model.fit(given, y, groups, query_weight=weight).coef_
     assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
     assert oracle.objective(found, *problem) == pytest.approx(oracle.objective(expected, *problem))
 

@@ -76,14 +76,16 @@ def test_threads_change_nothing():
     C=st.sampled_from([0.1, 3.0, 50.0]),
     epsilon=st.sampled_from([0.0, 0.1, 0.6]),
     as_sparse=st.booleans(),
+    alike=st.sampled_from(["query", "pair"]),
 )
-def test_minimum_over_listed_pairs(seed, C, epsilon, as_sparse):
+def test_minimum_over_listed_pairs(seed, C, epsilon, as_sparse, alike):
     X, y, groups = make(seed)
     weight = np.random.default_rng(seed).choice([0.5, 1.0, 3.0], groups.max() + 1)[groups]
-    problem = *oracle.pairs(X, y, groups, weight), C, epsilon
+    problem = *oracle.pairs(X, y, groups, weight, alike), C, epsilon
     expected = oracle.objective(oracle.solve(*problem), *problem)
     given = sparse.csr_array(X) if as_sparse else X
-    model = SVRank(C, epsilon=epsilon, tol=1e-7).fit(given, y, groups, query_weight=weight)
+    model = SVRank(C, epsilon=epsilon, pair_weighting=alike, tol=1e-7)
+    model.fit(given, y, groups, query_weight=weight)
     found = oracle.objective(model.coef_, *problem)
     assert found <= expected * (1 + 1e-6) + 1e-9
     assert found >= expected * (1 - 1e-4) - 1e-9
