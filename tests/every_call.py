@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from every_ranker import RANKERS, has, make
 
-from sklearn_ltr import MPBoost, metrics, model_selection, plotting, preprocessing, scorers
+from sklearn_ltr import MPBoost, labels, metrics, model_selection, plotting, preprocessing, scorers
 
 PAIRS_OF_ROWS = np.array([[1, 0], [2, 1], [5, 4], [9, 8]])
 
@@ -136,6 +136,7 @@ def find_calls():
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if not name.startswith("_") and function.__module__.startswith(module.__name__):
                 yield _of(function, name)
+    yield _of(labels.preference_pairs, "preference_pairs")
     yield _of(scorers.RankingScorer.__call__, "scorer", scorers.get_scorer("ndcg@10"))
     for cls in TRANSFORMERS:
         for name, method in _methods(cls):

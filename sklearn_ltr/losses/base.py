@@ -68,6 +68,7 @@ class Loss(Estimator):
         return self._at(y, scores, offsets).curvature
 
     def _at(self, y, scores, offsets):
+        y, scores = (np.ascontiguousarray(values, dtype=np.float64) for values in (y, scores))
         check_scores(y, "y")
         check_scores(scores)
         bound = self.bind(RankingData.of(y, offsets))

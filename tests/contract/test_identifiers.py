@@ -255,7 +255,8 @@ def test_the_flat_form():
 @calls_with("groups", "groups_val", *COLUMNS)
 def test_lengths_that_differ(call, name):
     short = np.asarray(good_arguments()[name])[:-1]
-    if name in ("scores", "y_true"):  # which others are compared with
+    # Which others are compared with.
+    if name in ("scores", "y_true") or (name == "y" and "X" not in call.parameters):
         name_in_error = r"\w+"
     else:
         name_in_error = name

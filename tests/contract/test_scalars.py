@@ -227,7 +227,9 @@ CALLS = {
     },
     "learning_curve": {"estimator": RankSVM(), "X": X, "y": Y, "groups": IDS, "cv": 2},
     "permutation_importance": {"X": X, "y": Y, "groups": IDS},
+    "consistent_probability": {"higher": [3.0, 2.0], "lower": [1.0, 0.0]},
     "directed_distance": {"higher": [3.0, 2.0], "lower": [1.0, 0.0]},
+    "preference_pairs": {"y": Y, "groups": IDS},
     "train_test_split_queries": {"groups": IDS, "test_size": 0.25},
 }
 # What an argument itself is tested with, where products of small integers would overflow.

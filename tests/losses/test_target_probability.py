@@ -27,7 +27,6 @@ LOSSES = [
     if "target_probability" in inspect.signature(getattr(losses, name)).parameters
 ]
 OF_PROBABILITY = [R for R in RANKERS if has(R, "target_probability")]
-WITH_TIES = [R for R in RANKERS if has(R, "tie_weight")]
 each_loss = pytest.mark.parametrize("loss", LOSSES)
 
 
@@ -130,31 +129,12 @@ def test_rankers_take_every_kind(R):
             make(R, target_probability=P).fit(X, y, groups=groups)
 
 
-@pytest.mark.parametrize("R", sorted({*OF_PROBABILITY, *WITH_TIES}, key=lambda R: R.__name__))
-def test_rankers_of_given_preferences_refuse_what_only_grades_tell(R):
+@pytest.mark.parametrize("R", OF_PROBABILITY)
+def test_given_preferences_have_no_grades(R):
     X, y, groups = make_ranking(n_queries=12, n_docs=8, random_state=0)
     pairs, _ = preference_pairs(y, groups)
-    for params in ({"target_probability": {1: 0.6}}, {"tie_weight": 0.5}):
-        name = next(iter(params))
-        if has(R, name):
-            ranker = make(R, **params)
-            with pytest.raises(ValueError, match=f"`{name}` .* with `preferences`"):
-                ranker.fit(X, None, groups=groups, preferences=pairs)
-
-
-@pytest.mark.parametrize("R", WITH_TIES)
-def test_rankers_draw_tied_rows_together(R):
-    X, y, groups = make_ranking(n_queries=12, n_docs=8, random_state=0)
-    rows = [np.flatnonzero((groups == q) & (y == g)) for q in range(12) for g in range(5)]
-
-    def spread(weight):
-        scores = make(R, tie_weight=weight).fit(X, y, groups=groups).predict(X)
-        return np.mean([np.var(scores[r]) for r in rows if len(r) > 1])
-
-    assert spread(1.0) < spread(0.0)
-    for weight in (-1.0, np.nan):
-        with pytest.raises(ValueError, match="tie_weight"):
-            make(R, tie_weight=weight).fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match=r"`target_probability` .* with `preferences`"):
+        make(R, target_probability={1: 0.6}).fit(X, None, groups=groups, preferences=pairs)
 
 
 def test_ranknet_minimises_the_cross_entropy():
