@@ -70,6 +70,7 @@ MODELS = {
     "ordinal": [McRank(method="ordinal")],
     "classification": [McRank(method="classification")],
     "regression": [RegressionRanker(gain="exponential")],
+    "regression, LAD": [RegressionRanker(loss="absolute_error", gain="exponential")],
     "LambdaRank": nets(LambdaRank, 10),
     "RankNet": nets(RankNet, 10),
     "LambdaRank, linear": nets(LambdaRank, ()),

@@ -263,7 +263,7 @@ class RankingData:
         vars(data)["pairs"] = pairs
         return data
 
-    # Sums and extremes over all rows, or all queries; see `reduction`.
+    # Sums, extremes and medians over all rows, or all queries; see `reduction`.
 
     def sum(self, values, axis=0):
         """Sum of one number for each row, query or pair."""
@@ -276,6 +276,10 @@ class RankingData:
     def mean(self, values, weights=None):
         """Mean of one number for each row or query."""
         return reduction.mean(values, weights)
+
+    def median(self, values, weights=None):
+        """Median of one number for each row, which is not a sum and takes all of them at once."""
+        return reduction.median(values, weights)
 
     def largest(self, values):
         """The largest of one number for each row or query."""

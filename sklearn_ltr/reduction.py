@@ -1,6 +1,6 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums and extremes over all rows, or over all queries.
+"""Sums, extremes and medians over all rows, or over all queries.
 
 The one place that knows where the rows are. Nothing else sums over all of them, so that rows which
 lie on several machines would have to be known of here only. Sums within a query, within a leaf or
@@ -8,6 +8,12 @@ over features are not of this kind.
 """
 
 import numpy as np
+
+# Sums of weights that agree to this, relatively, are the same in a median.
+SAME_WEIGHT = 1e-12
+
+# Bits of the sum of the weights of a median, as integers, but for the last that rounding adds.
+MEDIAN_BITS = 62
 
 
 def total(values, axis=0):
@@ -34,6 +40,30 @@ def dot(a, b):
 def mean(values, weights=None):
     """Mean of one number for each row or query, weighted by `weights` if they are given: float."""
     return np.average(values, weights=weights)
+
+
+def median(values, weights=None):
+    """Median of one number for each row, weighted by `weights` if they are given: float.
+
+    Where half the weight lies on either side of two values it is their mean, as in `numpy.median`,
+    so that a row of a whole weight is as good as so many rows. It depends on the order of rows not
+    even by rounding, as weights are added up as integers. But it is not a sum: those of parts do
+    not make that of the whole, which needs the values of all its rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+    weights : ndarray of shape (n,), positive, default=None
+    """
+    if weights is None:
+        return float(np.median(values))
+    order = np.argsort(values)
+    bits = np.frexp(len(values) * weights.max())[1]
+    below = np.cumsum(np.rint(np.ldexp(weights[order], MEDIAN_BITS - bits)).astype(np.int64))
+    half = below[-1] / 2
+    low = np.searchsorted(below, half * (1 - SAME_WEIGHT))
+    high = np.searchsorted(below, half * (1 + SAME_WEIGHT), side="right")
+    return float(0.5 * (values[order[low]] + values[order[high]]))
 
 
 def largest(values):

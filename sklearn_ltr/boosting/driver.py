@@ -174,10 +174,16 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         self._warn_if_constant(
             train.data,
             self._to_scores(train.scores),
-            "Features may be constant or say nothing of the grades, or `min_samples_leaf` may be "
-            "more than the rows, counted by `sample_weight`, allow.",
+            self._remedy_if_constant(),
         )
         return self
+
+    def _remedy_if_constant(self):
+        """What may be the reason where nothing was learnt."""
+        return (
+            "Features may be constant or say nothing of the grades, or `min_samples_leaf` may be "
+            "more than the rows, counted by `sample_weight`, allow."
+        )
 
     def _check_scores(self, train):
         """Stop before a round that would make scores no numbers, which nothing could go on from."""

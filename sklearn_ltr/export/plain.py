@@ -301,7 +301,10 @@ def _plain(value):
 
 def _build(R, params, n_features):
     """A ranker that is not fitted, its parameters checked; those it lacks are as by default."""
-    kinds = {name: PARAMS.get(name, schema.scalar) for name in R().get_params(deep=False)}
+    defaults = R().get_params(deep=False)
+    kinds = {name: PARAMS.get(name, schema.scalar) for name in defaults}
+    if isinstance(defaults.get("loss"), str):  # one of its own, by name
+        kinds["loss"] = schema.scalar
     ranker = R(**schema.fields(kinds, params, "params", optional=kinds))
     ranker.n_features_in_ = n_features
     try:

@@ -1,18 +1,75 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Least-squares boosting of regression trees on the gains of grades."""
+"""Boosting of regression trees on the gains of grades, by least squares or absolute deviations."""
 
 from collections.abc import Mapping
+
+import numpy as np
 
 from sklearn_ltr.boosting.fit_signatures import FitRowsMixin
 from sklearn_ltr.boosting.trees import TreeBoosting
 from sklearn_ltr.labels import as_gain, check_gain, gains
-from sklearn_ltr.validation import LARGEST
+from sklearn_ltr.validation import LARGEST, check_choice
 from sklearn_ltr.weak.tree import Tree
 
 
+class SquaredError:
+    """Trees are fitted to residuals, and leaf values are their means."""
+
+    @staticmethod
+    def center(data, y, w):
+        return data.mean(y, w)
+
+    @staticmethod
+    def target(r):
+        return r
+
+    @staticmethod
+    def set_values(R, r, w):
+        R.set_values(R.sums(r, w), R.sums(None, w))
+
+    @staticmethod
+    def changes(tree):
+        return tree.n_leaves > 1
+
+    @staticmethod
+    def value(data, r, w):
+        return data.mean(r**2, w)
+
+
+class AbsoluteError:
+    """Trees are fitted to the signs of residuals, and leaf values are medians of residuals.
+
+    A median takes the residuals of all rows of a leaf, as no sums over parts of them make it up.
+    """
+
+    @staticmethod
+    def center(data, y, w):
+        return data.median(y, w)
+
+    @staticmethod
+    def target(r):
+        return np.sign(r)
+
+    @staticmethod
+    def set_values(R, r, w):
+        R.set_medians(r, w)
+
+    @staticmethod
+    def changes(tree):
+        # A leaf may have a median where nothing splits, and leaves may have none, round for round.
+        return tree.value.any()
+
+    @staticmethod
+    def value(data, r, w):
+        return data.mean(np.abs(r), w)
+
+
+LOSSES = {"squared_error": SquaredError, "absolute_error": AbsoluteError}
+
+
 class RegressionRanker(FitRowsMixin, TreeBoosting):
-    r"""Gradient boosted regression trees, fitted to the gains of grades by least squares.
+    r"""Gradient boosted regression trees, fitted to the gains of grades.
 
     Minimises
 
@@ -20,7 +77,9 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
 
     with one tree a round: the regression ranker that McRank is compared with (Algorithm 2 of [1]_,
     after [2]_), and the gradient boosted trees that QBRank is [3]_. It does not compare rows; those
-    of one query are ordered by their scores, the predicted gains.
+    of one query are ordered by their scores, the predicted gains. With ``loss="absolute_error"`` it
+    minimises :math:`\sum_i w_i |\tilde y_i - S_i|`, by least absolute deviations (LAD, Algorithm 3
+    of [4]_).
 
     Read more in the :ref:`User Guide <regression>`.
 
@@ -30,6 +89,10 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         Rounds, the paper's :math:`M`. Each adds one tree.
     learning_rate : float, default=0.05
         Shrinkage, the paper's :math:`\nu`: each tree is taken times this factor.
+    loss : {"squared_error", "absolute_error"}, default="squared_error"
+        What is minimised. "squared_error": trees are fitted to the residuals, and leaf values are
+        their means. "absolute_error": trees are fitted to the signs of the residuals by least
+        squares, and leaf values are the medians of the residuals.
     gain : {"exponential", "linear"}, array-like, mapping or callable, default="exponential"
         What is fitted: :math:`2^y - 1`, for grades of at least 0; :math:`y` itself; the gains of
         the grades 0, 1, 2, ...; the gain of each grade, ``{grade: gain}``; or a function of the
@@ -95,7 +158,7 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         Number, from 1, of the round whose model `predict` uses: the one of the best validation
         score with `early_stopping`, else the last.
     train_loss_ : ndarray of shape (`n_iter_`,)
-        Weighted mean of the squared error after each round.
+        Weighted mean of the squared error, or of the absolute error, after each round.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
         `scoring` after each round, if there are validation queries.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
@@ -121,6 +184,13 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
     Leaf values are the mean residuals of the leaves' rows, :math:`\sum w r / (\sum w + \lambda)`
     with ``l2_regularization`` :math:`\lambda`.
 
+    With ``loss="absolute_error"`` a leaf value is the weighted median of the residuals, whatever
+    :math:`\lambda`: half the weight is on either side of it. Where that holds between two residuals
+    it is their mean, so that rows of whole `sample_weight` are rows repeated here, too. Sums of
+    weights that agree to a relative 1e-12 count as equal. If more than half the weight of each leaf
+    has one gain, medians are the same in all of them and nothing is learnt, which `fit` warns of:
+    this loss needs grades that are not mostly 0.
+
     Missing values (NaN) go to the side of a split where they lower the squared error more; at a
     node without any, to the side of most rows. Sparse matrices are binned as they are, and never
     made dense.
@@ -135,6 +205,8 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
     .. [2] Cossock, Zhang. "Subset Ranking Using Regression". COLT 2006.
     .. [3] Zheng, Zha, Zhang, Chapelle, Chen, Sun. "A General Boosting Method and its Application to
        Learning Ranking Functions for Web Search". NIPS 2007.
+    .. [4] Friedman. "Greedy Function Approximation: A Gradient Boosting Machine". Annals of
+       Statistics 29(5), 2001.
 
     Examples
     --------
@@ -151,6 +223,7 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         n_estimators=300,
         learning_rate=0.05,
         *,
+        loss="squared_error",
         gain="exponential",
         grow_policy="leafwise",
         max_leaf_nodes=20,
@@ -174,6 +247,7 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
     ):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
+        self.loss = loss
         self.gain = gain
         self.grow_policy = grow_policy
         self.max_leaf_nodes = max_leaf_nodes
@@ -203,30 +277,40 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
 
     def _check_params(self):
         super()._check_params()
+        check_choice(self.loss, "loss", tuple(LOSSES))
         as_gain(self.gain)
+
+    def _remedy_if_constant(self):
+        remedy = super()._remedy_if_constant()
+        if self.loss == "absolute_error":
+            remedy += (
+                ' With loss="absolute_error" the median gain may be the same in each leaf, as '
+                'where most rows have one grade; loss="squared_error" tells their means apart.'
+            )
+        return remedy
 
     def _is_linear(self):
         return isinstance(self.gain, str) and self.gain == "linear"
 
     def _rounds(self, train):
         """Algorithm 2 of the McRank paper, by its line numbers."""
-        data, nu, S = train.data, self.learning_rate, train.scores
+        data, nu, S, loss = train.data, self.learning_rate, train.scores, LOSSES[self.loss]
         w, y = data.row_weight, self._targets(data.y)  # 0
         terms = []
         if train.round == 0:
-            terms = [(1.0, Tree.constant(data.mean(y, w)))]
+            terms = [(1.0, Tree.constant(loss.center(data, y, w)))]
             S += terms[0][1].value  # 1
         trees = self._grower(train)
         r = y - S
         for m in train.rounds():  # 2
             rows, seed = self._sample(data, m), self._tree_seed(data, m)
-            R = trees.grow(r, w, data.sample_weight, rows, seed)  # 3
-            R.set_values(R.sums(r, w), R.sums(None, w))  # 4
+            R = trees.grow(loss.target(r), w, data.sample_weight, rows, seed)  # 3
+            loss.set_values(R, r, w)  # 4
             R.add_to(S, nu)  # 5
-            if R.tree.n_leaves > 1 or self._draws():
+            if loss.changes(R.tree) or self._draws():
                 terms.append((nu, R.tree))
             r = y - S
-            train.loss = data.mean(r**2, w)
+            train.loss = loss.value(data, r, w)
             if not terms:
                 return
             yield terms

@@ -11,7 +11,7 @@ from sklearn_ltr._kernels import _leaves
 from sklearn_ltr._kernels._symmetric_tree import SymmetricTreeBuilder
 from sklearn_ltr._kernels._tree import TreeBuilder
 from sklearn_ltr.binning import MAX_BINS
-from sklearn_ltr.reduction import merged, total
+from sklearn_ltr.reduction import median, merged, total
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble
@@ -395,18 +395,55 @@ class Leaves:
             Where a denominator is 0, so is the value.
         """
         tree, l2 = self.tree, self._grower.l2_regularization
-        cst = self._grower.monotonic_cst
-        if cst is None:
+        if self._grower.monotonic_cst is None:
             tree.value[self.nodes] = ratio(numerator, denominator + l2)
             return
         sums = np.zeros((2, len(tree.feature)))
         sums[:, self.nodes] = numerator, denominator
-        inner = np.flatnonzero(tree.feature >= 0)
-        for node in inner[::-1]:  # children have higher numbers than their parents
+        for node in self._inner()[::-1]:  # children have higher numbers than their parents
             sums[:, node] = sums[:, tree.left[node]] + sums[:, tree.left[node] + 1]
-        value = ratio(sums[0], sums[1] + l2)
+        self._set_bounded(ratio(sums[0], sums[1] + l2))
+
+    def set_medians(self, values, weight=None):
+        """Give each leaf the median of the values of its rows, whatever their order.
+
+        With `monotonic_cst`, inner nodes have theirs and bound those below them, as in
+        `set_values`.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,), dtype float64
+        weight : ndarray of shape (n_samples,), dtype float64, positive, or None
+            None: all 1.
+        """
+        tree, all_rows = self.tree, np.asarray(self._rows)
+        spans = zip(self._starts, self._stops, strict=True)
+        rows = {
+            node: all_rows[start:stop]
+            for node, (start, stop) in zip(self.nodes, spans, strict=True)
+        }
+        if self._grower.monotonic_cst is not None:
+            for node in self._inner()[::-1]:
+                left = tree.left[node]
+                rows[node] = np.concatenate([rows[left], rows[left + 1]])
+        value = np.zeros(len(tree.feature))
+        for node, of_node in rows.items():
+            weights = None if weight is None else weight[of_node]
+            value[node] = median(values[of_node], weights)
+        if self._grower.monotonic_cst is None:
+            tree.value[self.nodes] = value[self.nodes]
+        else:
+            self._set_bounded(value)
+
+    def _inner(self):
+        """Nodes that are no leaves, ascending."""
+        return np.flatnonzero(self.tree.feature >= 0)
+
+    def _set_bounded(self, value):
+        """Give the leaves values that hold `monotonic_cst`, from those of all nodes."""
+        tree, cst = self.tree, self._grower.monotonic_cst
         lower, upper = np.full_like(value, -np.inf), np.full_like(value, np.inf)
-        for node in inner:
+        for node in self._inner():
             left, right = tree.left[node], tree.left[node] + 1
             for child in (left, right):
                 lower[child], upper[child] = lower[node], upper[node]
