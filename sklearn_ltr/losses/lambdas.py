@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gradients of LambdaRank: those of RankNet, pair by pair times what a swap does to a metric."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 
 from sklearn_ltr._kernels import _dcg, _lambdas, _types
@@ -11,6 +13,7 @@ from sklearn_ltr.metrics.dcg import NDCG, discounts_of, relative_gains
 from sklearn_ltr.metrics.precision import AveragePrecision
 from sklearn_ltr.metrics.reciprocal import ReciprocalRank
 from sklearn_ltr.metrics.registry import get_metric
+from sklearn_ltr.metrics.training import check_switches
 from sklearn_ltr.ranking import rows_to_rank, run_kernel
 
 METRICS = (NDCG, AveragePrecision, ReciprocalRank)  # the order of `SwapMetric` in _types.pxd
@@ -181,9 +184,17 @@ class Lambdas(Loss):
         ------
         ValueError
             If the metric does not take the grades, or grades differ within queries, but gains
-            nowhere.
+            nowhere; or if it is undefined for a query, and to raise then.
+
+        Warns
+        -----
+        UserWarning
+            If the metric has switches for ties or short queries that make no gradients.
         """
         metric, starts = self.check_metric(), data.offsets[:-1]
+        ignored = {"ties": "average", "short": "clip"}
+        names = ignored.keys() & {field.name for field in fields(metric)}
+        check_switches(metric, replace(metric, **{name: ignored[name] for name in names}), data)
         if isinstance(metric, NDCG):
             check_gain(data.y, metric.gain)
             gain = gains(data.y, metric.gain)

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """AdaRank: boosting of single features on a ranking metric itself."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from sklearn_ltr.binning import Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.metrics.dcg import DCG
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
+from sklearn_ltr.metrics.training import check_switches, order_free
 from sklearn_ltr.validation import check_choice
 from sklearn_ltr.weak.column import Column, columns_of
 
@@ -51,8 +50,9 @@ class AdaRank(BoostedRanker):
     metric : str or metric, default="ndcg@10"
         The paper's :math:`E`: a name that `sklearn_ltr.metrics.get_metric` knows, or what it
         returns. Its values must lie between -1 and 1, so that "dcg" is refused. Tied scores count
-        by the expectation over their orders, and queries without a value are left out, whatever the
-        metric's own switches for these say.
+        as its switch `ties` says, but for the rules that go by the order of rows, in the place of
+        which `fit` takes the expectation over all orders, and warns. Queries without a value, of
+        which no order is better than another, are left out, or an error with ``undefined="raise"``.
     update : {"paper", "adaboost"}, default="paper"
         What queries weigh in the next round:
 
@@ -209,6 +209,7 @@ class AdaRank(BoostedRanker):
         """Queries of which some order is better than another."""
         metric = self._E()
         metric.check_grades(data.y)
+        check_switches(get_metric(self.metric), metric, data)
         learnable = order_matters(metric, data)
         if data.informative.any() and not learnable.any():
             raise ValueError(
@@ -221,8 +222,7 @@ class AdaRank(BoostedRanker):
 
     def _E(self):
         """The metric to learn by, made such that it does not depend on the order of rows."""
-        metric = get_metric(self.metric)
-        return replace(metric, ties="average") if hasattr(metric, "ties") else metric
+        return order_free(get_metric(self.metric))
 
     def _rounds(self, train):
         """Figure 1 of the paper, algorithm AdaRank."""

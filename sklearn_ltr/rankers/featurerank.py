@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FeatureRank: boosting of the orders hidden in single features."""
 
-from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -12,9 +11,9 @@ from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.columns import column_number
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics import get_metric
-from sklearn_ltr.metrics.correlation import KendallTau
 from sklearn_ltr.metrics.dcg import DCG
 from sklearn_ltr.metrics.registry import refuses_negative_grades
+from sklearn_ltr.metrics.training import check_switches, order_free
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.scored_rows import check_groups_arrived
 from sklearn_ltr.validation import check_choice
@@ -53,7 +52,8 @@ class FeatureRank(BaseRanker):
         that `sklearn_ltr.metrics.get_metric` knows, or what it returns. "kendall" is the paper's
         (1), but for the pairs that the Notes speak of, which count by the formula with
         ``get_metric("kendall", ties="agree", denominator="all")``. The paper also weighs MAP and
-        NDCG. Of rows that tie, these take the mean over their orders.
+        NDCG. In the place of rules for ties that go by the order of rows, `fit` takes the
+        expectation over all orders, and warns.
     neighbor : {"higher", "lower"}, default="higher"
         The class with whose centre that of a class is compared in equation (4), which is
         misprinted: the next higher one, with the two cases exchanged, or the next lower one, as by
@@ -226,14 +226,13 @@ class FeatureRank(BaseRanker):
                 f"`metric` must have values between -1 and 1, which {metric.name} has not; take "
                 '"ndcg" or another metric.'
             )
-        if isinstance(metric, KendallTau) or not hasattr(metric, "ties"):
-            return metric
-        return replace(metric, ties="average")
+        return order_free(metric)
 
     def _learnable(self, data):
         """Queries with rows of different grades, of which E says something."""
         metric, learnable = self._performance(), data.informative
         metric.check_grades(data.y)
+        check_switches(get_metric(self.metric), metric, data)
         defined = learnable & ~np.isnan(metric.of_queries(data, data.y))
         if learnable.any() and not defined.any():
             raise ValueError(f"With these `y`, {metric.undefined_everywhere}.")

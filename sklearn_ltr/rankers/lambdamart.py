@@ -38,8 +38,8 @@ class LambdaMART(TreeBoosting):
     metric : str or metric, default="ndcg@10"
         What swaps are measured by: "ndcg", "map" or "mrr", with or without cut-off, or what
         `sklearn_ltr.metrics.get_metric` returns for one of these, whose switches for gain,
-        discount, relevance and denominator then count. A row below the cut-off is lifted by pairs
-        with the rows above it.
+        discount, relevance and denominator then count; `fit` warns of those for ties and short
+        queries, which do not. A row below the cut-off is lifted by pairs with the rows above it.
     truncation_level : int, default=30
         Only pairs with a row among this many first positions of the present ranking count; a
         larger number than the longest query's means all pairs. NDCG is taken relative to the best

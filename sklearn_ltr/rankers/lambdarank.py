@@ -28,8 +28,8 @@ class LambdaRank(ScoreFunctionRanker):
     metric : str or metric, default="ndcg@10"
         What swaps are measured by: "ndcg", "map" or "mrr", with or without cut-off, or what
         `sklearn_ltr.metrics.get_metric` returns for one of these, whose switches for gain,
-        discount, relevance and denominator then count. A row below the cut-off is lifted by pairs
-        with the rows above it.
+        discount, relevance and denominator then count; `fit` warns of those for ties and short
+        queries, which do not. A row below the cut-off is lifted by pairs with the rows above it.
     activation : {"tanh", "logistic", "relu"}, default="tanh"
         Function of the hidden units.
     alpha : float, default=1e-4

@@ -3,7 +3,6 @@
 """Ranking by one feature, or by given weights: what learning has to beat."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from sklearn.utils import check_array
@@ -12,6 +11,7 @@ from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.columns import column_number
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
+from sklearn_ltr.metrics.training import check_switches, order_free
 from sklearn_ltr.weak.column import column_of, columns_of
 
 # Metrics that agree to this, relative to the best, tie.
@@ -33,8 +33,9 @@ class SingleFeatureRanker(LinearRanker):
     ----------
     scoring : str, metric or scorer, default="ndcg@10"
         What the feature is chosen by: a name that `sklearn_ltr.metrics.get_metric` knows, or what
-        it or `sklearn_ltr.scorers.get_scorer` returns. Tied rows are scored by the mean over their
-        orders, whatever its switch `ties` says. Unused with `weights`.
+        it or `sklearn_ltr.scorers.get_scorer` returns. Tied rows are scored as its switch `ties`
+        says, but for the rules that go by the order of rows, in the place of which `fit` takes the
+        expectation over all orders, and warns. Unused with `weights`.
     weights : mapping, array-like of shape (n_features,) or None, default=None
         Weight of each feature, or a mapping from the name or number of a column to its weight, in
         which other columns have weight 0. None chooses the best single feature.
@@ -141,9 +142,9 @@ class SingleFeatureRanker(LinearRanker):
             self.coef_ = self._given_weights()
             return self
         metric.check_grades(data.y)
-        if hasattr(metric, "ties"):
-            metric = replace(metric, ties="average")
-        self.feature_scores_ = self._score_features(metric, data)
+        used = order_free(metric)
+        check_switches(metric, used, data)
+        self.feature_scores_ = self._score_features(used, data)
         best = self.feature_scores_.max()
         tied = self.feature_scores_ >= best - TIE * abs(best)
         self.feature_, ascending = divmod(int(tied.argmax()), 2)

@@ -97,7 +97,9 @@ def test_scorer_and_switches(data):
     assert not np.allclose(linear.feature_scores_, expected.feature_scores_)
     # Rules by which tied rows depend on the order of rows are not used.
     rounded = np.round(X)
-    by_input = SingleFeatureRanker(get_metric("ndcg@5", ties="input")).fit(rounded, y, groups)
+    by_input = SingleFeatureRanker(get_metric("ndcg@5", ties="input"))
+    with pytest.warns(UserWarning, match=r"takes ties='average' in the place of ties='input'"):
+        by_input.fit(rounded, y, groups)
     average = SingleFeatureRanker("ndcg@5").fit(rounded, y, groups)
     assert_array_equal(by_input.feature_scores_, average.feature_scores_)
 
