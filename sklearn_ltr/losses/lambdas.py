@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_ltr._kernels import _dcg, _lambdas, _types
 from sklearn_ltr.labels import check_gain, gains
 from sklearn_ltr.losses.base import BoundLoss, Loss
+from sklearn_ltr.losses.pairs_alike import PairsAlike
 from sklearn_ltr.metrics.dcg import NDCG, discounts_of, relative_gains
 from sklearn_ltr.metrics.precision import AveragePrecision
 from sklearn_ltr.metrics.reciprocal import ReciprocalRank
@@ -103,7 +104,7 @@ class BoundLambdas(BoundLoss):
 
     @property
     def total(self):
-        return self.loss * self.data.sum(self.weight)
+        return self.loss * self.data.sum(self.data.v)  # a metric, whatever the gradients weigh
 
     @property
     def curvature(self):
@@ -120,7 +121,7 @@ class BoundLambdas(BoundLoss):
         return 1.0
 
 
-class Lambdas(Loss):
+class Lambdas(PairsAlike, Loss):
     r"""1 - a metric, with the gradients and curvatures of LambdaRank.
 
     For each pair of rows of a query, i of the higher gain,
@@ -149,16 +150,27 @@ class Lambdas(Loss):
         Divide :math:`\Delta` by :math:`.01 + |s_i - s_j|`, unless all scores of the query are
         equal, and then multiply all of a query by :math:`\log_2(1 + S) / S`, where S is the sum of
         :math:`\sigma \rho \Delta` over the rows of all its pairs.
+    pair_weighting : {"pair", "query"}, default="pair"
+        What counts the same: each pair, but for its :math:`\Delta`, or each query, whose gradients
+        are then divided by the number of its pairs.
     """
 
     abilities = frozenset({"gradient", "curvature"})
     bound = BoundLambdas
 
-    def __init__(self, metric="ndcg@10", truncation_level=None, sigmoid=1.0, query_norm=False):
+    def __init__(
+        self,
+        metric="ndcg@10",
+        truncation_level=None,
+        sigmoid=1.0,
+        query_norm=False,
+        pair_weighting="pair",
+    ):
         self.metric = metric
         self.truncation_level = truncation_level
         self.sigmoid = sigmoid
         self.query_norm = query_norm
+        self.pair_weighting = pair_weighting
 
     def check_metric(self):
         """The metric; ValueError unless there are gradients for it."""

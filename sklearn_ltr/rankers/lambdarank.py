@@ -3,8 +3,10 @@
 """LambdaRank: RankNet's gradients times what a swap does to a metric."""
 
 from sklearn_ltr.losses.lambdas import Lambdas
+from sklearn_ltr.losses.pairs_alike import PAIR_WEIGHTINGS
 from sklearn_ltr.metrics.registry import refuses_negative_grades
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
+from sklearn_ltr.validation import check_choice
 
 
 class LambdaRank(ScoreFunctionRanker):
@@ -36,6 +38,8 @@ class LambdaRank(ScoreFunctionRanker):
         Strength of the penalty, not negative: this times half the sum of the squared weights is
         added to the mean loss. The weights are those of the features as given: put
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
+    pair_weighting : {"pair", "query"}, default="pair"
+        What counts the same: each pair, as in [1]_, or each query, however many pairs it has.
     learning_rate_init : float, default=0.01
         Step size of Adam.
     batch_size : int, default=8
@@ -101,7 +105,9 @@ class LambdaRank(ScoreFunctionRanker):
     -----
     Of rows whose scores tie, as all do at first in a linear function, :math:`\Delta` is the
     expectation over their orders. `LambdaMART` is given by default what LightGBM adds to the
-    method, a level of truncation and a normalisation by query; here there is neither.
+    method, a level of truncation and a normalisation by query; here there is neither. With
+    ``pair_weighting="query"``, which [1]_ does not have, the gradients of a query are divided by
+    the number of its pairs, on top of the share of the ideal that :math:`\Delta` is.
 
     References
     ----------
@@ -124,6 +130,7 @@ class LambdaRank(ScoreFunctionRanker):
         metric="ndcg@10",
         activation="tanh",
         alpha=1e-4,
+        pair_weighting="pair",
         learning_rate_init=0.01,
         batch_size=8,
         max_iter=100,
@@ -140,6 +147,7 @@ class LambdaRank(ScoreFunctionRanker):
         self.metric = metric
         self.activation = activation
         self.alpha = alpha
+        self.pair_weighting = pair_weighting
         self.learning_rate_init = learning_rate_init
         self.batch_size = batch_size
         self.max_iter = max_iter
@@ -153,7 +161,7 @@ class LambdaRank(ScoreFunctionRanker):
         self.verbose = verbose
 
     def _loss(self):
-        return Lambdas(self.metric)
+        return Lambdas(self.metric, pair_weighting=self.pair_weighting)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -166,6 +174,7 @@ class LambdaRank(ScoreFunctionRanker):
     def _check_params(self):
         super()._check_params()
         self._loss().check_metric()
+        check_choice(self.pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
 
     def _learnable(self, data):
         """Queries that have rows of different gains."""
