@@ -3,21 +3,31 @@
 """The four pair labels of MPBoost on real data, beside published results.
 
     python benchmarks/ohsumed.py --data DIR [--sets ohsumed imat2009 mslr] [--quick]
+    python benchmarks/ohsumed.py --data DIR --protocols paper   # Figures 3 to 5
+    python benchmarks/ohsumed.py --data DIR --rounds --sets mslr mslr30k    # Figure 6
 
-DIR (or the environment variable SKLEARN_LTR_DATA) holds `ohsumed-letor3-qln`, `imat2009-sample` and
-`mslr-web10k-sample`. For each of five folds a model is fitted on three parts; the label's
-parameter, the learning rate and the number of rounds are those of the highest NDCG@5 on the fourth
-part; the fifth is scored once, with these. No choice looks at a test part.
+DIR (or the environment variable SKLEARN_LTR_DATA) holds `ohsumed-letor3-qln`, `imat2009-sample`,
+`mslr-web10k-sample` and `mslr-web30k-sample`. For each of five folds a model is fitted on three
+parts; what there is to choose is that of the highest NDCG@5 on the fourth part; the fifth is scored
+once, with this. No choice looks at a test part. Two protocols:
 
-Labels can only be compared at matched shrinkage. The paper's step sets squared distances to 1, so
-that labels below 1 shrink every step by about their mean square, a learning rate under another
-name; "newton" does not. So every label gets the same learning rates, both steps are run, the
-shrinkage in effect is printed, and the last table holds the learning rate fixed.
+- "paper": the paper's step and learning rate 1. The label's parameter and the number of rounds are
+  chosen, as in the paper.
+- "rates": the learning rate is chosen as well. Labels can only be compared at matched shrinkage.
+  The paper's step sets squared distances to 1, so that labels below 1 shrink every step by about
+  their mean square, a learning rate under another name; "newton" does not. So every label gets the
+  same learning rates, both steps are run, the shrinkage in effect is printed, and the last table
+  holds the learning rate fixed.
+
+`--rounds` prints the test NDCG@5 after ever more rounds, under the paper's protocol, with the
+parameter that validation chose; and that of BINARY at the learning rate which is the shrinkage of
+each other label.
 """
 
 import time
 import warnings
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from _accuracy import (
@@ -30,6 +40,7 @@ from _accuracy import (
     metric_head,
     metric_row,
     paired_test,
+    query_values,
 )
 from _data import PUBLISHED, describe_tests, load_folds
 from _harness import make_parser, print_head, require_data, row
@@ -39,22 +50,58 @@ from sklearn_ltr import MPBoost
 from sklearn_ltr.labels import directed_distance
 from sklearn_ltr.metrics import get_metric
 
-# The label of a pair, and the grid of its parameter. The linear label's alpha is only a scale: with
-# the paper's step it acts as a learning rate of alpha**2, with newton not at all.
-LABELS = {
-    "BINARY": ("binary", [{}]),
-    "LDD": ("linear", [{"alpha": a} for a in (0.25, 0.5, 1.0)]),
-    "LOGDD": ("logarithmic", [{"lam": v} for v in (0.3, 1.0, 3.0)]),
-    "LOGITDD": ("logistic", [{"beta": b} for b in (0.25, 0.5, 1.0)]),
+DISTANCES = {
+    "BINARY": "binary",
+    "LDD": "linear",
+    "LOGDD": "logarithmic",
+    "LOGITDD": "logistic",
 }
-# Binary distances are 1, so that the two steps are one and the same.
-MODELS = [("BINARY", "both")] + [
-    (label, step) for label in ("LDD", "LOGDD", "LOGITDD") for step in ("paper", "newton")
-]
-LEARNING_RATES = (0.03, 0.1, 0.3, 1.0)
+
+
+class Protocol(NamedTuple):
+    """Labels and steps to compare, the first with all others, and what is chosen for each."""
+
+    title: str
+    models: list
+    grids: dict  # of the label's parameter
+    learning_rates: tuple
+
+
+# The linear label's alpha is only a scale: with the paper's step it acts as a learning rate of
+# alpha**2, with newton not at all. Without a learning rate to choose its grid is wider, and has the
+# paper's .062. Binary distances are 1, so that the two steps are one and the same.
+PROTOCOLS = {
+    "paper": Protocol(
+        "The paper's protocol: its step, learning rate 1",
+        [(label, "paper") for label in DISTANCES],
+        {
+            "BINARY": [{}],
+            "LDD": [{"alpha": a} for a in (0.062, 0.125, 0.25, 0.5, 1.0)],
+            "LOGDD": [{"lam": v} for v in (0.1, 0.3, 1.0, 3.0)],
+            "LOGITDD": [{"beta": b} for b in (0.25, 0.5, 1.0, 2.0, 4.0)],
+        },
+        (1.0,),
+    ),
+    "rates": Protocol(
+        "The learning rate is chosen, too",
+        [("BINARY", "both")]
+        + [(label, step) for label in ("LDD", "LOGDD", "LOGITDD") for step in ("paper", "newton")],
+        {
+            "BINARY": [{}],
+            "LDD": [{"alpha": a} for a in (0.25, 0.5, 1.0)],
+            "LOGDD": [{"lam": v} for v in (0.3, 1.0, 3.0)],
+            "LOGITDD": [{"beta": b} for b in (0.25, 0.5, 1.0)],
+        },
+        (0.03, 0.1, 0.3, 1.0),
+    ),
+}
 
 # The same number as LETOR's RankBoost, with which MPBoost is compared.
 MAX_BINS = 255
+
+# Where `--rounds` looks, and the paper's peak of BINARY.
+ROUNDS = (10, 30, 60, 90, 150, 250, 500)
+PEAK = 90
 
 # What selects, in this script as in the paper.
 CRITERION = "ndcg@5"
@@ -72,7 +119,7 @@ def paper_metric(name):
     return get_metric(name, discount="letor")
 
 
-# Name of the folds, what makes the metrics, most rounds, title.
+# Name of the folds, what makes the metrics, most rounds (`--rounds` has its own), title.
 SETS = {
     "ohsumed": (
         "ohsumed", letor_metric, 500,
@@ -86,45 +133,53 @@ SETS = {
         "mslr-pooled", paper_metric, 300,
         "MSLR-WEB10K, a sample (in place of the paper's Web-2: English web search, five grades)",
     ),
+    "mslr30k": (
+        "mslr30k", paper_metric, 300,
+        "MSLR-WEB30K, a sample (another stand-in for Web-2; 36 queries)",
+    ),
 }  # fmt: skip
 
 
-def fit_grid(fold, label, step, metric, n_estimators, learning_rates, quick):
-    """Fit one label over its grid.
+def fit_setting(fold, label, step, metric, n_estimators, learning_rate, params):
+    """Fit one setting.
 
-    Returns a dict for each setting: `validation`, the best criterion over the rounds, which round
-    that was, and the scores of the test part by the model of these rounds.
+    Returns a dict: the setting, `validation`, the best criterion over the rounds, `rounds`, which
+    that was, the scores of the test part by the model of these rounds, and the ranker.
     """
-    distance, grid = LABELS[label]
-    if quick or (label == "LDD" and step == "newton"):
-        grid = grid[:1] if label != "LOGITDD" else grid[1:2]
-    results = []
-    for params, learning_rate in product(grid, learning_rates):
-        ranker = MPBoost(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            distance=distance,
-            step="newton" if step == "both" else step,
-            max_bins=MAX_BINS,
-            scoring=metric(CRITERION),
-            **params,
-        )
-        with warnings.catch_warnings():
-            # Some settings of the grid overshoot with the paper's step; validation drops them.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            n_rounds, scores, _ = fit_by_validation(ranker, fold)
-        results.append(
-            {
-                "params": params,
-                "learning_rate": learning_rate,
-                "rounds": n_rounds,
-                "validation": ranker.validation_score_[n_rounds - 1],
-                "scores": scores,
-                "shrinkage": learning_rate
-                * (mean_square(fold.train, distance, params) if step == "paper" else 1.0),
-            }
-        )
-    return results
+    distance = DISTANCES[label]
+    ranker = MPBoost(
+        n_estimators=n_estimators,
+        learning_rate=learning_rate,
+        distance=distance,
+        step="newton" if step == "both" else step,
+        max_bins=MAX_BINS,
+        scoring=metric(CRITERION),
+        **params,
+    )
+    with warnings.catch_warnings():
+        # Some settings of the grid overshoot with the paper's step; validation drops them.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        n_rounds, scores, _ = fit_by_validation(ranker, fold)
+    return {
+        "params": params,
+        "learning_rate": learning_rate,
+        "rounds": n_rounds,
+        "validation": ranker.validation_score_[n_rounds - 1],
+        "scores": scores,
+        "shrinkage": learning_rate
+        * (mean_square(fold.train, distance, params) if step == "paper" else 1.0),
+        "ranker": ranker,
+    }
+
+
+def fit_grid(fold, label, step, metric, n_estimators, grid, learning_rates):
+    """Fit one label over its grid: a list of settings with what came of them."""
+    if label == "LDD" and step == "newton":
+        grid = grid[:1]
+    return [
+        fit_setting(fold, label, step, metric, n_estimators, learning_rate, params)
+        for params, learning_rate in product(grid, learning_rates)
+    ]
 
 
 def mean_square(data, distance, params):
@@ -167,21 +222,30 @@ def print_tests(title, values, baselines, names):
         print(f"{' '.join(key):<18}" + "".join(cells))
 
 
-def run(name, folder, quick):
+def reduced(protocol):
+    """A small grid, to see that all runs."""
+    grids = {label: grid[len(grid) // 3 :][:1] for label, grid in protocol.grids.items()}
+    return protocol._replace(grids=grids, learning_rates=protocol.learning_rates[-3::2])
+
+
+def run(name, protocol, folder, quick):
     folds_name, metric, n_estimators, title = SETS[name]
-    learning_rates = LEARNING_RATES[1::2] if quick else LEARNING_RATES
+    protocol = reduced(protocol) if quick else protocol
+    keys, learning_rates = protocol.models, protocol.learning_rates
     n_estimators = 50 if quick else n_estimators
     start = time.perf_counter()
     folds = load_folds(folds_name, folder)
     metrics = {m: metric(m) for m in REPORTED}
-    print(f"\n{'=' * 100}\n{title}\n{describe_tests(folds)}")
+    print(f"\n{'=' * 100}\n{title}\n{describe_tests(folds)}\n{protocol.title}")
     print(f"criterion {metric(CRITERION)}")
     print(f"max_bins={MAX_BINS}, rounds 1..{n_estimators}, learning rates {learning_rates}")
 
-    keys = MODELS
-
     def fit_model(fold, key):
-        return fit_grid(fold, *key, metric, n_estimators, learning_rates, quick)
+        grid = protocol.grids[key[0]]
+        fits = fit_grid(fold, *key, metric, n_estimators, grid, learning_rates)
+        for fit in fits:
+            del fit["ranker"]  # large, and not needed any more
+        return fits
 
     results = fit_all(fit_model, keys, folds)
     chosen = {key: [select(of_fold) for of_fold in results[key]] for key in keys}
@@ -217,7 +281,7 @@ def run(name, folder, quick):
     labels = [key for key in keys if key[0] != "BINARY"]
     print_tests(
         "Minus BINARY: difference and paired t-test over the test queries",
-        values, dict.fromkeys(labels, MODELS[0]), names,
+        values, dict.fromkeys(labels, keys[0]), names,
     )  # fmt: skip
 
     def best(metric_name):
@@ -230,21 +294,87 @@ def run(name, folder, quick):
     )  # fmt: skip
     print("\nMean of NDCG@1..10, minus that of BINARY")
     for key in labels:
-        ours, theirs = means(values[key]), means(values[MODELS[0]])
+        ours, theirs = means(values[key]), means(values[keys[0]])
         difference = np.mean([ours[m] - theirs[m] for m in REPORTED if m != "map"])
         print(f"{' '.join(key):<18}{difference:+9.4f}")
 
+    if len(learning_rates) > 1:
+        print_by_rate(folds, results, learning_rates, metrics)
+    n_fits = sum(len(of_fold) for of_folds in results.values() for of_fold in of_folds)
+    print(f"\n{n_fits} fits, {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def print_by_rate(folds, results, learning_rates, metrics):
     print("\nLearning rate held fixed (parameter and rounds by validation): mean NDCG@5 / NDCG@10")
     row("", [f"{rate:g}" for rate in learning_rates], 18, 18)
-    for key in keys:
+    for key, of_key in results.items():
         cells = []
         for rate in learning_rates:
-            scores = [select(of_fold, rate)["scores"] for of_fold in results[key]]
+            scores = [select(of_fold, rate)["scores"] for of_fold in of_key]
             found = evaluate(folds, scores, {m: metrics[m] for m in ("ndcg@5", "ndcg@10")})
             cells.append(" / ".join(f"{mean(v):.4f}" for v in found.values()))
         row(" ".join(key), cells, 18, 18)
-    n_fits = sum(len(of_fold) for of_folds in results.values() for of_fold in of_folds)
-    print(f"\n{n_fits} fits, {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def run_rounds(name, folder, quick):
+    """Figure 6: the criterion on the test parts by the number of rounds."""
+    folds_name, metric, _, title = SETS[name]
+    protocol = reduced(PROTOCOLS["paper"]) if quick else PROTOCOLS["paper"]
+    at, middle = ((10, 30, 60), 30) if quick else (ROUNDS, PEAK)
+    start = time.perf_counter()
+    folds = load_folds(folds_name, folder)
+    criterion = metric(CRITERION)
+    print(f"\n{'=' * 100}\n{title}\n{describe_tests(folds)}\n{protocol.title}")
+
+    def curves(fold, label):
+        """By title of the row: values of the test queries after each of `at`, the setting."""
+        chosen = select(
+            fit_grid(fold, label, "paper", metric, at[-1], protocol.grids[label], (1.0,))
+        )
+        fits = {label: chosen}
+        if label != "BINARY":
+            fits[f"BINARY at the rate of {label}"] = fit_setting(
+                fold, "BINARY", "paper", metric, at[-1], chosen["shrinkage"], {}
+            )
+        return {
+            key: (by_rounds(fit["ranker"], fold, criterion, at), fit) for key, fit in fits.items()
+        }
+
+    found = fit_all(curves, list(DISTANCES), folds)
+    rows = {
+        key: [of_fold[key] for of_fold in of_label]
+        for of_label in found.values()
+        for key in of_label[0]
+    }
+    rows = dict(sorted(rows.items(), key=lambda item: " at " in item[0]))
+    title = f"Mean test {CRITERION.upper()} of 5 folds after so many rounds"
+    print(
+        f"\n{title}, the last minus the highest\n"
+        f"of these, and minus that after {middle} (paired t-test over the test queries)"
+    )
+    row("", [*at, "- highest", f"- {middle}"], 9, 30)
+    for key, of_folds in rows.items():
+        values = [[by_n[i] for by_n, _ in of_folds] for i in range(len(at))]
+        curve = [mean(of_n) for of_n in values]
+        pair = (np.concatenate(values[i]) for i in (-1, at.index(middle)))
+        difference, _, p = paired_test(*pair)
+        cells = [f"{v:.4f}" for v in curve]
+        differences = [f"{curve[-1] - max(curve):+.4f}", f" {difference:+.4f} (p={p:.3f})"]
+        row(key, [*cells, *differences], 9, 30)
+    print("\nChosen on validation: parameter (shrinkage in effect), rounds")
+    for key, of_folds in rows.items():
+        cells = []
+        for _, fit in of_folds:
+            parameter = "".join(f"{k}={v:g} " for k, v in fit["params"].items())
+            cells.append(f"{parameter}({fit['shrinkage']:.2g}) {fit['rounds']}")
+        row(key, cells, 24, 30)
+    print(f"\n{time.perf_counter() - start:.0f} s", flush=True)
+
+
+def by_rounds(ranker, fold, metric, at):
+    """Values of the test queries after each of `at` rounds; a fit may have ended before."""
+    stages = list(ranker.staged_predict(fold.test.X))
+    return [query_values(metric, fold.test, stages[min(n, len(stages)) - 1]) for n in at]
 
 
 def print_matched():
@@ -259,9 +389,9 @@ def print_matched():
         + "  (distance over that of gap 1)"
     )
     gaps = np.arange(1.0, 5.0)
-    for label, (distance, grid) in LABELS.items():
+    for label, grid in PROTOCOLS["rates"].grids.items():
         for params in grid if label != "LDD" else grid[-1:]:
-            d = directed_distance(gaps, np.zeros(4), distance, **params)
+            d = directed_distance(gaps, np.zeros(4), DISTANCES[label], **params)
             name = label + "".join(f" {k}={v:g}" for k, v in params.items() if label != "LDD")
             print(f"{name:<26}" + "".join(f"{v:8.2f}" for v in d / d[0]))
 
@@ -270,14 +400,22 @@ def main():
     parser = make_parser(
         __doc__, data="folder of the data sets", quick="a small grid, to see that it runs"
     )
-    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    parser.add_argument(
+        "--sets", nargs="+", choices=list(SETS), default=["ohsumed", "imat2009", "mslr"]
+    )
+    parser.add_argument("--protocols", nargs="+", choices=list(PROTOCOLS), default=list(PROTOCOLS))
+    parser.add_argument("--rounds", action="store_true", help="test NDCG@5 by rounds, nothing else")
     args = parser.parse_args()
     require_data(parser, args)
     print_head()
+    if args.rounds:
+        for name in args.sets:
+            run_rounds(name, args.data, args.quick)
+        return
     print()
     print_matched()
-    for name in args.sets:
-        run(name, args.data, args.quick)
+    for name, protocol in product(args.sets, args.protocols):
+        run(name, PROTOCOLS[protocol], args.data, args.quick)
 
 
 if __name__ == "__main__":
