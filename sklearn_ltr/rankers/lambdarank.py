@@ -39,7 +39,7 @@ class LambdaRank(ScoreFunctionRanker):
         added to the mean loss. The weights are those of the features as given: put
         features to one scale first, for example by `sklearn_ltr.preprocessing.QueryScaler`.
     pair_weighting : {"pair", "query"}, default="pair"
-        What counts the same: each pair, as in [1]_, or each query, however many pairs it has.
+        What counts the same: each pair, or each query, however many pairs it has.
     learning_rate_init : float, default=0.01
         Step size of Adam.
     batch_size : int, default=8
