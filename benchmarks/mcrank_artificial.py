@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """McRank's artificial data: Table 1, Figure 1 and the experiments of Appendix II.
 
-    python benchmarks/mcrank_artificial.py [--full] [--scores] [--bins] [--updates]
-                                           [--data DIR] [--models NAME ...] [--quick]
+    python benchmarks/mcrank_artificial.py [--full] [--scores] [--updates] [--bins SET ...]
+                                           [--data DIR] [--models [NAME ...]] [--quick]
 
 Ordinal classification, classification, regression, LambdaRank and RankNet on the cubic polynomials
 of `make_cubic_ranking`, whose recipe is a reconstruction: beside the published figures it is the
@@ -16,24 +16,33 @@ Nets have one hidden layer of tanh units; the paper names neither their number n
 trained. Where a row has several candidates, each is printed and the validation queries choose. Nets
 stop early and keep their best epoch, which is in both columns.
 
-Mean and standard deviation are over test queries, and so are the t-tests: paired and one-sided. No
-query is left out: one without a relevant document, of which NDCG is undefined, hardly occurs among
-50 documents, and would be skipped.
+Mean and standard deviation are over test queries, and so are the t-tests: the paper's, one-sided
+and of two samples, and the paired one, two-sided. No query is left out: one without a relevant
+document, of which NDCG is undefined, hardly occurs among 50 documents, and would be skipped.
 
 `--scores` scores the rows with 2^k - 1 in the place of k, from the probabilities of the same fit
 (Figure 3c). `--bins` cuts features into 2^3 to 2^8 bins and 2^16 - 1, by the paper's adaptive rule
-and by quantiles, on the same data and, with `--data`, on the MSLR-WEB10K sample there, whose
-features are not uniform (Figure 3a and b). `--updates` recomputes the probabilities after each
-tree, as line 4 of Algorithm 1 has it, and not once a round.
+and by quantiles (`--cuts`), on the same data (`artificial`) or on the MSLR-WEB10K sample in DIR,
+whose features are not uniform (`mslr`; Figure 3a and b). The rounds are `--bins-rounds`, as in the
+paper, without a choice. The paper's Figure 3 is of Web-1, which is not public. `--updates`
+recomputes the probabilities after each tree, as line 4 of Algorithm 1 has it, and not once a round.
+`--models` without a name leaves out Table 1 and what is made of its fits.
 """
 
 from itertools import combinations, product
 
 import numpy as np
 import sklearn
-from _accuracy import best_round, fit_ranker, paired_test, query_values, scores_after
+from _accuracy import (
+    best_round,
+    fit_ranker,
+    paired_test,
+    query_values,
+    scores_after,
+    standard_error,
+)
 from _data import fold_of, load_folds
-from _harness import make_parser, print_head, row
+from _harness import make_parser, print_head, require_data, row, timed
 from scipy.stats import ttest_ind
 
 from sklearn_ltr import LambdaRank, McRank, RankNet, RegressionRanker
@@ -153,9 +162,9 @@ def chosen(ranker):
     return best_round(ranker.validation_score_)
 
 
-def per_query(fold, scores, k=10):
-    """NDCG@k in percent of each test query."""
-    values = query_values(METRICS[k], fold.test, scores)
+def per_query(part, scores, k=10):
+    """NDCG@k in percent of each query."""
+    values = query_values(METRICS[k], part, scores)
     return 100 * values[~np.isnan(values)]
 
 
@@ -186,7 +195,7 @@ def table_1(fold, args):
     for name in args.models:
         rankers[name], seconds = fit(MODELS[name], fold, args)
         scores[name] = test_scores(rankers[name], fold)
-        cells = [mean_and_deviation(per_query(fold, scores[name][key])) for key in scores[name]]
+        cells = [mean_and_deviation(per_query(fold.test, s)) for s in scores[name].values()]
         published = "{:.1f} ({:.1f})".format(*PUBLISHED[name]) if name in PUBLISHED else ""
         print(
             f"{name:<18}{cells[0]:>15}{cells[1]:>18}{published:>18}"
@@ -197,13 +206,14 @@ def table_1(fold, args):
         print(f"{name:<18}{'':>33}{'{:.1f} ({:.1f})'.format(*PUBLISHED[name]):>18}")
 
     print(
-        "\nDifference of NDCG@10 in %; p of the paired t-test over test queries, and of the paper's"
+        "\nDifference of NDCG@10 in %; p of the paired t-test, two-sided, and of the paper's, "
+        "of two samples"
     )
     print(f"{'':<38}{'rounds chosen':>30}{f'{args.rounds} rounds':>30}{'published':>11}")
     for better, worse in combinations(args.models, 2):
         cells = []
         for key in ("chosen", "all"):
-            pair = [per_query(fold, scores[name][key]) for name in (better, worse)]
+            pair = [per_query(fold.test, scores[name][key]) for name in (better, worse)]
             cells.append(f"{difference_and_p(*pair)}, {two_sample_p(*pair):.2g}")
         published = ""
         if {better, worse} <= PUBLISHED.keys():
@@ -217,7 +227,7 @@ def figure_1(fold, scores):
         print(f"\nNDCG@ in %, {title}: mean, and below it standard deviation over test queries")
         row("", CUT_OFFS, 7, 18)
         for name in scores:
-            values = [per_query(fold, scores[name][key], k) for k in CUT_OFFS]
+            values = [per_query(fold.test, scores[name][key], k) for k in CUT_OFFS]
             row(name, [f"{v.mean():.2f}" for v in values], 7, 18)
             row("", [f"{v.std(ddof=1):.2f}" for v in values], 7, 18)
 
@@ -225,18 +235,18 @@ def figure_1(fold, scores):
 def figure_3c(fold, rankers):
     """Expected relevance and expected gain of the same probabilities."""
     print("\nNDCG@ in % after all rounds: T(k) = k less T(k) = 2^k - 1, same probabilities")
-    print(f"{'':<18}" + "".join(f"{k:>7}" for k in CUT_OFFS) + f"{'p @10':>10}")
-    for name, ranker in rankers.items():
+    print(f"{'':<26}" + "".join(f"{k:>7}" for k in CUT_OFFS) + f"{'p @10':>10}")
+    for (name, ranker), part in product(rankers.items(), ("train", "test")):
         if not isinstance(ranker, McRank):
             continue
-        probabilities = ranker.predict_grade_proba(fold.test.X)
+        probabilities = ranker.predict_grade_proba(fold[part].X)
         values = {}
         for key, T in (("relevance", ranker.levels_), ("gain", 2**ranker.levels_ - 1)):
-            values[key] = [per_query(fold, probabilities @ T, k) for k in CUT_OFFS]
+            values[key] = [per_query(fold[part], probabilities @ T, k) for k in CUT_OFFS]
         pairs = zip(values["relevance"], values["gain"], strict=True)
         tests = [paired_test(*pair) for pair in pairs]
         cells = "".join(f"{difference:+7.2f}" for difference, *_ in tests)
-        print(f"{name:<18}{cells}{tests[-1][2]:10.2g}")
+        print(f"{f'{name}, {part}':<26}{cells}{tests[-1][2]:10.2g}", flush=True)
     print("(p of the two-sided paired t-test at 10)")
 
 
@@ -247,7 +257,7 @@ def updates(fold, rankers, scores, args):
     print("\nClassification, NDCG@10 in %: probabilities recomputed once a round, or in turn")
     print(f"{'':<18}{'once':>15}{'in turn':>18}{'difference, two-sided p':>28}")
     for key in in_turn:
-        once, turn = (per_query(fold, s[key]) for s in (scores["classification"], in_turn))
+        once, turn = (per_query(fold.test, s[key]) for s in (scores["classification"], in_turn))
         print(
             f"{f'rounds: {key}':<18}{mean_and_deviation(once):>15}{mean_and_deviation(turn):>18}"
             f"{difference_and_p(turn, once):>28}"
@@ -265,42 +275,43 @@ def total_bins(X, max_bins, binning):
 def figure_3ab(title, fold, args):
     """Bins in all, and NDCG lost to a cut."""
     print(
-        f"\n{title}: {len(fold.train.y)} training rows, McRank classification, {args.bins_rounds} "
-        "rounds\nNDCG@10 in % lost against the most bins, with the standard error of the mean "
-        "over test queries"
+        f"\n{title}: {len(fold.train.y)} training rows, {fold.train.X.shape[1]} features, McRank "
+        f"classification, {args.bins_rounds} rounds\n"
+        "NDCG@10 in % lost against the most bins, with the standard error of the mean over queries"
     )
     print(
-        f"{'':<12}{'bins':>7}{'in all':>10}{'share':>8}{'rounds chosen':>20}{'all rounds':>20}"
-        f"{'fit s':>8}"
+        f"{'':<12}{'bins':>7}{'in all':>10}{'share':>8}{'training':>16}{'test':>16}"
+        f"{'fit s':>8}{'CPU s':>8}"
     )
-    for binning in ("adaptive", "quantile"):
+    for binning in args.cuts:
         reference = None
         for max_bins in reversed(BINS):
-            ranker, seconds = fit(
-                MODELS["classification"],
-                fold,
-                args,
-                n_estimators=args.bins_rounds,
-                max_bins=max_bins,
-                binning=binning,
-            )
-            found = {key: per_query(fold, s) for key, s in test_scores(ranker, fold).items()}
+            settings = settings_of_the_paper(args) | {
+                "n_estimators": args.bins_rounds,
+                "max_bins": max_bins,
+                "binning": binning,
+                "n_jobs": args.jobs,
+            }
+            ranker = McRank(method="classification").set_params(**settings)
+            X, y, groups = (fold.train[key] for key in ("X", "y", "groups"))
+            seconds, _ = timed(ranker.fit, X, y, groups=groups)
+            found = [per_query(part, ranker.predict(part.X)) for part in (fold.train, fold.test)]
             in_all = total_bins(fold.train.X, max_bins, binning)
             if reference is None:
                 reference, most = found, in_all
-                cells = [f"{values.mean():.2f}" for values in found.values()]
+                cells = [f"{values.mean():.2f}" for values in found]
             else:
-                losses = [reference[key] - found[key] for key in found]
-                cells = [f"{v.mean():.2f} ± {v.std(ddof=1) / len(v) ** 0.5:.2f}" for v in losses]
+                losses = [most_bins - v for most_bins, v in zip(reference, found, strict=True)]
+                cells = [f"{v.mean():.2f} ± {standard_error(v):.2f}" for v in losses]
             print(
-                f"{binning:<12}{max_bins:7}{in_all:10}{in_all / most:8.4f}{cells[0]:>20}"
-                f"{cells[1]:>20}{seconds:8.1f}",
+                f"{binning:<12}{max_bins:7}{in_all:10}{in_all / most:8.4f}{cells[0]:>16}"
+                f"{cells[1]:>16}{seconds[0]:8.1f}{seconds[1]:8.1f}",
                 flush=True,
             )
 
 
 def main():
-    parser = make_parser(__doc__, data="for --bins", quick="small, to see that it runs")
+    parser = make_parser(__doc__, data="for --bins mslr", quick="small, to see that it runs")
     parser.add_argument(
         "--queries",
         type=int,
@@ -321,16 +332,35 @@ def main():
         default="yahoo",
         help="proportions; the paper has none",
     )
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument(
+        "--models", nargs="*", choices=MODELS, default=list(MODELS), help="of Table 1; may be none"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="threads")
     parser.add_argument("--scores", action="store_true", help="T(k) = k against 2^k - 1")
     parser.add_argument(
         "--updates", action="store_true", help="line 4 of Algorithm 1 to the letter"
     )
-    parser.add_argument("--bins", action="store_true", help="2^3 to 2^8 and 2^16 - 1 bins")
+    parser.add_argument(
+        "--bins",
+        nargs="+",
+        choices=["artificial", "mslr"],
+        default=[],
+        help="2^3 to 2^8 and 2^16 - 1 bins, on these data",
+    )
     parser.add_argument("--bins-rounds", type=int, default=100, help="rounds of --bins")
+    parser.add_argument(
+        "--cuts",
+        nargs="+",
+        choices=["adaptive", "quantile"],
+        default=["adaptive", "quantile"],
+        help="of --bins; the paper's is adaptive",
+    )
     args = parser.parse_args()
+    if args.scores and not {"ordinal", "classification"} & set(args.models):
+        parser.error("--scores is of McRank: name one of its methods in --models")
+    if "mslr" in args.bins:
+        require_data(parser, args)
     if args.updates and "classification" not in args.models:
         parser.error("--updates is of classification: name it in --models")
     if args.full:
@@ -345,16 +375,17 @@ def main():
         f"grades in the proportions of {args.grades!r}, seed {args.seed}"
     )
     fold = artificial(args.queries, args.grades, args.seed)
-    rankers, scores = table_1(fold, args)
-    figure_1(fold, scores)
+    if args.models:
+        rankers, scores = table_1(fold, args)
+        figure_1(fold, scores)
     if args.scores:
         figure_3c(fold, rankers)
     if args.updates:
         updates(fold, rankers, scores, args)
-    if args.bins:
+    if "artificial" in args.bins:
         figure_3ab("Artificial data", fold, args)
-        if args.data:
-            figure_3ab("MSLR-WEB10K sample", load_folds("mslr", args.data)[0], args)
+    if "mslr" in args.bins:
+        figure_3ab("MSLR-WEB10K sample", load_folds("mslr", args.data)[0], args)
 
 
 if __name__ == "__main__":
