@@ -228,10 +228,11 @@ def reduced(protocol):
     return protocol._replace(grids=grids, learning_rates=protocol.learning_rates[-3::2])
 
 
-def run(name, protocol, folder, quick):
+def run(name, protocol, labels, folder, quick):
     folds_name, metric, n_estimators, title = SETS[name]
     protocol = reduced(protocol) if quick else protocol
-    keys, learning_rates = protocol.models, protocol.learning_rates
+    keys = [(label, step) for label, step in protocol.models if label in labels]
+    learning_rates = protocol.learning_rates
     n_estimators = 50 if quick else n_estimators
     start = time.perf_counter()
     folds = load_folds(folds_name, folder)
@@ -278,10 +279,10 @@ def run(name, protocol, folder, quick):
         print(f"{' '.join(key):<16}" + " ".join(f"{cell:>24}" for cell in cells))
 
     names = ("ndcg@1", "ndcg@5", "ndcg@10", "map")
-    labels = [key for key in keys if key[0] != "BINARY"]
+    others = keys[1:]
     print_tests(
         "Minus BINARY: difference and paired t-test over the test queries",
-        values, dict.fromkeys(labels, keys[0]), names,
+        values, dict.fromkeys(others, keys[0]), names,
     )  # fmt: skip
 
     def best(metric_name):
@@ -293,7 +294,7 @@ def run(name, protocol, folder, quick):
         values, dict.fromkeys(keys, best), names,
     )  # fmt: skip
     print("\nMean of NDCG@1..10, minus that of BINARY")
-    for key in labels:
+    for key in others:
         ours, theirs = means(values[key]), means(values[keys[0]])
         difference = np.mean([ours[m] - theirs[m] for m in REPORTED if m != "map"])
         print(f"{' '.join(key):<18}{difference:+9.4f}")
@@ -316,7 +317,7 @@ def print_by_rate(folds, results, learning_rates, metrics):
         row(" ".join(key), cells, 18, 18)
 
 
-def run_rounds(name, folder, quick):
+def run_rounds(name, labels, folder, quick):
     """Figure 6: the criterion on the test parts by the number of rounds."""
     folds_name, metric, _, title = SETS[name]
     protocol = reduced(PROTOCOLS["paper"]) if quick else PROTOCOLS["paper"]
@@ -340,7 +341,7 @@ def run_rounds(name, folder, quick):
             key: (by_rounds(fit["ranker"], fold, criterion, at), fit) for key, fit in fits.items()
         }
 
-    found = fit_all(curves, list(DISTANCES), folds)
+    found = fit_all(curves, labels, folds)
     rows = {
         key: [of_fold[key] for of_fold in of_label]
         for of_label in found.values()
@@ -404,18 +405,26 @@ def main():
         "--sets", nargs="+", choices=list(SETS), default=["ohsumed", "imat2009", "mslr"]
     )
     parser.add_argument("--protocols", nargs="+", choices=list(PROTOCOLS), default=list(PROTOCOLS))
+    parser.add_argument(
+        "--labels",
+        nargs="+",
+        choices=list(DISTANCES)[1:],
+        default=list(DISTANCES)[1:],
+        help="beside BINARY",
+    )
     parser.add_argument("--rounds", action="store_true", help="test NDCG@5 by rounds, nothing else")
     args = parser.parse_args()
     require_data(parser, args)
+    labels = ["BINARY", *args.labels]
     print_head()
     if args.rounds:
         for name in args.sets:
-            run_rounds(name, args.data, args.quick)
+            run_rounds(name, labels, args.data, args.quick)
         return
     print()
     print_matched()
     for name, protocol in product(args.sets, args.protocols):
-        run(name, PROTOCOLS[protocol], args.data, args.quick)
+        run(name, PROTOCOLS[protocol], labels, args.data, args.quick)
 
 
 if __name__ == "__main__":
