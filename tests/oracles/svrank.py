@@ -5,25 +5,9 @@
 import numpy as np
 from scipy.optimize import minimize
 
+from oracles.mprank import pairs
 
-def pairs(X, y, groups, weight=None, alike="query"):
-    """Differences of all pairs of rows and of their grades, and the share of each in the loss.
-
-    `weight` has one entry a row.
-    """
-    differences, targets, shares, weights = [], [], [], []
-    for query in set(groups.tolist()):
-        rows = np.flatnonzero(groups == query)
-        if len(set(y[rows].tolist())) < 2:
-            continue
-        found = [(i, j) for i in rows for j in rows if i < j]
-        v = 1.0 if weight is None else weight[rows[0]]
-        weights.append(v)
-        differences += [X[i] - X[j] for i, j in found]
-        targets += [y[i] - y[j] for i, j in found]
-        shares += [v if alike == "pair" else v / len(found)] * len(found)
-    scale = np.mean(weights) if alike == "pair" else sum(weights)
-    return np.array(differences), np.array(targets), np.array(shares) / scale
+__all__ = ["objective", "pairs", "solve"]
 
 
 def objective(w, differences, targets, shares, C, epsilon):
