@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What README and documentation say: its examples run, its tables are true and complete."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -46,6 +47,26 @@ def choosing_rows():
     return [
         [cell.strip() for cell in re.split(r"^     - ", row, flags=re.MULTILINE)] for row in rows
     ]
+
+
+def listings():
+    """Every piece of code that a page shows, as (page, file, options)."""
+    for page in sorted((ROOT / "docs").rglob("*.rst")):
+        pattern = r"^\.\. literalinclude:: (\S+)\n((?:   :.*\n)*)"
+        for file, options in re.findall(pattern, page.read_text(encoding="utf-8"), re.MULTILINE):
+            found = dict(re.findall(r"^   :([\w-]+): ?(.*)$", options, re.MULTILINE))
+            yield page, (page.parent / file).resolve(), found
+
+
+def lines_of(file, name):
+    """The lines of a class or a function in a file; of all of it if there is no name."""
+    text = file.read_text(encoding="utf-8")
+    if name is None:
+        return text.splitlines()
+    at = ast.parse(text)
+    for part in name.split("."):
+        at = next(node for node in at.body if getattr(node, "name", None) == part)
+    return text.splitlines()[at.lineno - 1 : at.end_lineno]
 
 
 def public_names():
@@ -105,3 +126,16 @@ def test_api_reference_lists_every_public_name():
         module, rest = part.split("\n", 1)
         listed |= {(module, name) for name in re.findall(r"^   (\w+)$", rest, re.MULTILINE)}
     assert set(public_names()) - listed == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "file", "options"),
+    [pytest.param(*case, id=f"{case[0].stem}-{i}") for i, case in enumerate(listings())],
+)
+def test_what_pages_show_of_the_code_is_there(page, file, options):
+    lines, first = lines_of(file, options.get("pyobject")), 0
+    for name in ("start-at", "start-after", "end-before", "end-at"):
+        if name in options:
+            found = [i for i in range(first, len(lines)) if options[name] in lines[i]]
+            assert found, f"{page.name} shows {file.name} :{name}: {options[name]!r}, which is gone"
+            first = found[0] + 1
