@@ -20,6 +20,7 @@ cdef class GrownTree:
     cdef readonly int[::1] feature, bin, left
     cdef readonly unsigned char[::1] missing_right
     cdef readonly double[::1] gain
+    cdef readonly long long[::1] low_sum, n_samples
     cdef readonly Py_ssize_t[::1] leaf_node, leaf_start, leaf_stop
     cdef readonly int n_nodes, n_leaves
     cdef int max_leaves, n_threads
@@ -36,6 +37,8 @@ cdef class GrownTree:
     cdef void divide(
         self, const Rules* rules, const Leaf* parent, Py_ssize_t n_left, Leaf* left, Leaf* right
     ) noexcept nogil
+
+    cdef void note_size(self, const Leaf* leaf, const Rules* rules) noexcept nogil
 
     cdef void finish(self) noexcept nogil
 

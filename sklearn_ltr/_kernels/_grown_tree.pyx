@@ -41,6 +41,8 @@ cdef class GrownTree:
         To be filled with the packed word of each row.
     feature, bin, left, missing_right, gain : ndarrays of shape (2 * max_leaves - 1,)
         The tree, by node. The right child is left + 1; leaves have feature -1.
+    low_sum, n_samples : ndarrays of shape (2 * max_leaves - 1,), dtype int64
+        Of each node, the low sum of the words of its rows, and how many rows it has.
     leaf_node, leaf_start, leaf_stop : ndarrays of shape (max_leaves,), dtype intp
     """
 
@@ -54,6 +56,7 @@ cdef class GrownTree:
         self.feature, self.bin, self.left = np.zeros((3, 2 * max_leaves - 1), dtype=np.intc)
         self.missing_right = np.zeros(2 * max_leaves - 1, dtype=np.uint8)
         self.gain = np.zeros(2 * max_leaves - 1)
+        self.low_sum, self.n_samples = np.zeros((2, 2 * max_leaves - 1), dtype=np.int64)
         self.leaf_node, self.leaf_start, self.leaf_stop = np.zeros((3, max_leaves), dtype=np.intp)
         self.leaves = <Leaf*>calloc(max_leaves, sizeof(Leaf))
         if self.leaves == NULL:
@@ -80,6 +83,7 @@ cdef class GrownTree:
         root.node, root.depth, root.start, root.stop = 0, 0, 0, n
         root.sums = Node(word, count, rules.rounding * n, -INFINITY, INFINITY)
         root.split.gain = 0
+        self.note_size(root, rules)
         self.n_nodes = self.n_leaves = 1
 
     cdef void divide(
@@ -117,8 +121,14 @@ cdef class GrownTree:
         self.left[parent.node] = left.node
         self.gain[parent.node] = split.gain
         self.missing_right[parent.node] = split.missing == RIGHT
+        self.note_size(left, rules)
+        self.note_size(right, rules)
         self.n_nodes += 2
         self.n_leaves += 1
+
+    cdef void note_size(self, const Leaf* leaf, const Rules* rules) noexcept nogil:
+        self.low_sum[leaf.node] = low(leaf.sums.word, rules)
+        self.n_samples[leaf.node] = leaf.stop - leaf.start
 
     cdef void finish(self) noexcept nogil:
         """Write down the leaves."""

@@ -50,6 +50,12 @@ def with_defaults(cls):
     return frozenset(p.name for p in parameters if p.default is not p.empty)
 
 
+def plain(weak, names):
+    """Fields of a weak ranker as plain data, without those that it lacks."""
+    values = {name: getattr(weak, name) for name in names}
+    return {name: np.asarray(x).tolist() for name, x in values.items() if x is not None}
+
+
 def list_of(kind, value, path):
     """A list, all of one kind."""
     require(type(value) is list, path, "be a list")
@@ -129,6 +135,14 @@ def integers(value, path, *, low, high):
     inside = (low <= found) & (found <= high)
     _require_all(inside, path, f"be from {low} to {high}")
     return found.astype(np.intc)
+
+
+def counts(value, path, *, n=None):
+    """An array of int64 that are not negative, of `n` entries."""
+    found = array((int,), np.int64, value, path)
+    _require_all((found >= 0) & (found <= 2**53), path, "be a number of rows")
+    require(n is None or len(found) == n, path, f"have {n} entries")
+    return found
 
 
 def floats(value, path, *, largest=sys.float_info.max, ascending=False, most=None):

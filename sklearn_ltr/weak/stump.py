@@ -51,15 +51,18 @@ class Stump(WeakRanker):
     gain : float
         What the stump lowers the weighted squared loss by, as a share of the pairs' weight.
     value : float
+    n_samples : tuple of int, default=None
+        Training rows that are not above, and that are; None where that was not kept.
     """
 
-    def __init__(self, feature, bin, threshold, missing_above, gain, value):
+    def __init__(self, feature, bin, threshold, missing_above, gain, value, n_samples=None):
         self.feature = feature
         self.bin = bin
         self.threshold = threshold
         self.missing_above = missing_above
         self.gain = gain
         self.value = value
+        self.n_samples = n_samples
 
     def __repr__(self):
         missing = ", missing" if self.missing_above else ""
@@ -75,7 +78,11 @@ class Stump(WeakRanker):
         )
 
     def as_tree(self):
-        """The same function as a Tree."""
+        """The same function as a Tree, in which each row weighs 1."""
+        n_samples = None
+        if self.n_samples is not None:
+            below, above = self.n_samples
+            n_samples = np.array([below + above, below, above])
         return Tree(
             feature=np.array([self.feature, -1, -1], dtype=np.intc),
             bin=np.array([self.bin, 0, 0], dtype=np.intc),
@@ -84,11 +91,13 @@ class Stump(WeakRanker):
             left=np.array([1, 0, 0], dtype=np.intc),
             gain=np.array([self.gain, 0.0, 0.0]),
             value=np.array([0.0, 0.0, self.value]),
+            cover=None if n_samples is None else n_samples.astype(np.float64),
+            n_samples=n_samples,
         )
 
     def to_plain(self):
         """Its fields as plain data; the threshold is that of the bin."""
-        return {name: np.asarray(getattr(self, name)).tolist() for name in self._kinds([])}
+        return schema.plain(self, self._kinds([]))
 
     @classmethod
     def from_plain(cls, value, path, bins):
@@ -106,6 +115,7 @@ class Stump(WeakRanker):
             "missing_above": schema.boolean,
             "gain": partial(schema.number, largest=schema.LARGEST**2),
             "value": partial(schema.number, largest=schema.LARGEST),
+            "n_samples": _two_counts,
         }
 
     def above(self, binned):
@@ -141,6 +151,11 @@ class Stump(WeakRanker):
         if self.missing_above:
             above |= np.isnan(x)
         return self.value * above
+
+
+def _two_counts(value, path):
+    below, above = schema.counts(value, path, n=2).tolist()
+    return below, above
 
 
 class StumpSearch:
@@ -328,10 +343,13 @@ class StumpSearch:
         bin = int(slot - first)
         thresholds = self.binned.thresholds[k]
         threshold = float(thresholds[bin]) if bin < n_bins - 1 else np.inf
+        counts = self._counts[first : first + n_bins + 1]
+        below, above = counts[: bin + 1].sum(), counts[bin + 1 : n_bins].sum()
         if not self._has_missing[k]:
-            counts = self._counts[first : first + n_bins]
-            missing_above = bool(counts[bin + 1 :].sum() > counts[: bin + 1].sum())
-        return Stump(k, bin, threshold, missing_above, float(gain), 1.0)
+            missing_above = bool(above > below)
+        missing = counts[n_bins]
+        n_samples = int(below + missing * (not missing_above)), int(above + missing * missing_above)
+        return Stump(k, bin, threshold, missing_above, float(gain), 1.0, n_samples)
 
 
 def _presort(binned, offsets, n_threads):

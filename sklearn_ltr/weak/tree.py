@@ -57,9 +57,15 @@ class Tree(WeakRanker):
         What the split lowers the weighted squared error by; 0 at a leaf.
     value : ndarray of shape (n_nodes,), dtype float64
         Of leaves; 0 elsewhere.
+    cover : ndarray of shape (n_nodes,), dtype float64, default=None
+        Weight of the rows that it was grown on; None where that was not kept.
+    n_samples : ndarray of shape (n_nodes,), dtype int64, default=None
+        Their number.
     """
 
-    def __init__(self, feature, bin, threshold, missing_right, left, gain, value):
+    def __init__(
+        self, feature, bin, threshold, missing_right, left, gain, value, cover=None, n_samples=None
+    ):
         self.feature = feature
         self.bin = bin
         self.threshold = threshold
@@ -67,6 +73,8 @@ class Tree(WeakRanker):
         self.left = left
         self.gain = gain
         self.value = value
+        self.cover = cover
+        self.n_samples = n_samples
 
     @classmethod
     def constant(cls, value):
@@ -93,7 +101,7 @@ class Tree(WeakRanker):
 
     def to_plain(self):
         """Its fields as plain data; thresholds are those of the bins."""
-        return {name: getattr(self, name).tolist() for name in self._kinds([])}
+        return schema.plain(self, self._kinds([]))
 
     @classmethod
     def from_plain(cls, value, path, bins):
@@ -138,6 +146,8 @@ class Tree(WeakRanker):
             "left": partial(schema.integers, low=0, high=2**31 - 1),
             "gain": partial(schema.floats, largest=schema.LARGEST**2),
             "value": partial(schema.floats, largest=schema.LARGEST),
+            "cover": partial(schema.floats, largest=schema.LARGEST),
+            "n_samples": schema.counts,
         }
 
     def importances(self, n_features):
@@ -300,7 +310,7 @@ monotonic_cst
             seed,
         )
         # Not scale**2, which can be beyond float64.
-        return Leaves(self, weights.scale / scale / scale, n)
+        return Leaves(self, 1 / weights.scale, weights.scale / scale / scale, n)
 
     def _least_count(self, scale):
         """`min_samples_leaf` in units of counts; no leaf has 2^62 of them."""
@@ -326,7 +336,7 @@ class Leaves:
         Nodes of the leaves.
     """
 
-    def __init__(self, grower, gain_unit, n_rows):
+    def __init__(self, grower, weight_unit, gain_unit, n_rows):
         builder = grower._builder
         n_nodes, n_leaves = builder.n_nodes, builder.n_leaves
         feature, bin, left, missing_right, gain = (
@@ -335,6 +345,9 @@ class Leaves:
                 builder.feature, builder.bin, builder.left, builder.missing_right, builder.gain
             )
         )  # fmt: skip
+        cover, n_samples = (
+            merged(np.array(array[:n_nodes])) for array in (builder.low_sum, builder.n_samples)
+        )
         thresholds = grower.binned.thresholds
         threshold = np.zeros(n_nodes)
         for node in np.flatnonzero(feature >= 0):
@@ -342,7 +355,7 @@ class Leaves:
             threshold[node] = cuts[bin[node]] if bin[node] < len(cuts) else np.inf
         self.tree = Tree(
             feature, bin, threshold, missing_right.view(bool), left, gain * gain_unit,
-            np.zeros(n_nodes),
+            np.zeros(n_nodes), cover * weight_unit, n_samples,
         )  # fmt: skip
         self.nodes = np.array(builder.leaf_node[:n_leaves])
         self._grower = grower

@@ -526,6 +526,10 @@ malformed = [
     (RegressionRanker, ["rounds", 1, 0, "missing_right", 0], 0, r"missing_right\[0\] must be bool"),
     (RegressionRanker, ["rounds", 1, 0, "gain", 10], 1.0, r"\.gain must be 0 at the leaves"),
     (RegressionRanker, ["rounds", 1, 0, "value", 0], 1e200, r"\.value\[0\] must be finite, and"),
+    (RegressionRanker, ["rounds", 1, 0, "cover"], [1.0], r"\.cover must have 11 entries"),
+    (RegressionRanker, ["rounds", 1, 0, "n_samples", 0], -1, "must be a number of rows"),
+    (RegressionRanker, ["rounds", 1, 0, "n_samples", 0], 1.0, r"\.n_samples\[0\] must be int"),
+    (MPBoost, ["rounds", 1, 0, "n_samples"], [1], r"\.n_samples must have 2 entries"),
     (McRank, ["rounds", 1], [], r"rounds\[1\] must have 5 trees"),
 ]
 
@@ -545,7 +549,8 @@ def test_malformed(stored, R, path, value, message):
 @pytest.mark.parametrize("R", [MPBoost, RegressionRanker])
 def test_missing_keys(stored, R):
     optional = set()
-    for path in ([], ["attributes"], ["rounds", 0, 0]):
+    of_trees = {"cover", "n_samples"} if R is RegressionRanker else {"n_samples"}
+    for path in ([], ["attributes"], ["rounds", 1, 0]):
         at = stored[R]
         for key in path:
             at = at[key]
@@ -555,13 +560,13 @@ def test_missing_keys(stored, R):
             for step in path:
                 inside = inside[step]
             del inside[key]
-            if key in ("grades_", "missing"):
+            if key in {"grades_", "missing"} | of_trees:
                 optional.add(key)
                 from_dict(data)
                 continue
             with pytest.raises(ValueError, match=f"has no key '{key}'|\"{key}\" must|{key}: "):
                 from_dict(data)
-    assert optional == {"grades_", "missing"}
+    assert optional == {"grades_", "missing"} | of_trees
 
 
 def tree(feature, left):
