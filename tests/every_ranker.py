@@ -27,6 +27,7 @@ VARIANTS = {
     "max_features": {"max_features": 0.5},
     "shallow": {"max_depth": 2, "l2_regularization": 1.0},
     "symmetric": {"grow_policy": "symmetric", "max_leaf_nodes": 8},
+    "pairwise": {"interaction_cst": "pairwise", "max_leaf_nodes": 8},
     "hidden_layer": {"hidden_layer_sizes": (3,)},
     "pairs_only": {"pair_weight": 1.0},
     "ties": {"tie_weight": 0.5},

@@ -14,5 +14,5 @@ cdef inline unsigned long long split_mix(
 
 
 cdef void draw_candidates(
-    unsigned long long seed, int number, int n_drawn, Py_ssize_t n_features, unsigned char* chosen
+    unsigned long long seed, int number, double share, Py_ssize_t n_features, unsigned char* chosen
 ) noexcept nogil

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best splits of the leaves of a growing tree; see _leaf_search.pyx."""
 
+from sklearn_ltr._kernels._allowed cimport AllowedFeatures
 from sklearn_ltr._kernels._grown_tree cimport Leaf
 from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
 from sklearn_ltr._kernels._split cimport Rules, Split
@@ -16,10 +17,11 @@ cdef class LeafSearch:
     cdef const long long[::1] words
     cdef const Py_ssize_t[::1] starts, n_bins
     cdef const int[::1] directions
-    cdef int max_depth, n_candidates, n_threads
+    cdef int max_depth, n_threads
     cdef Leaf* leaves                       # of the builder
     cdef Split* found                       # (n_blocks, 2), the best splits of two leaves
     cdef LeafHistograms histograms
+    cdef AllowedFeatures allowed
     cdef long long[::1] count_histogram
     cdef unsigned char[:, ::1] candidates   # (2, n_features)
 

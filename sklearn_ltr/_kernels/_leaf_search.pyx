@@ -12,7 +12,7 @@ from cython.parallel cimport prange
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from sklearn_ltr._kernels._draws cimport draw_candidates
+from sklearn_ltr._kernels._allowed cimport AllowedFeatures
 from sklearn_ltr._kernels._histogram cimport add_rows
 from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
 from sklearn_ltr._kernels._partition cimport count_left, cut_of
@@ -20,7 +20,7 @@ from sklearn_ltr._kernels._split cimport TIE, Rules, Split, low, search_feature
 from sklearn_ltr._kernels._types cimport code_t
 
 
-@cython.nonecheck(False)  # of `self` and `histograms`, never None: the check would need the GIL
+@cython.nonecheck(False)  # of `self` and its parts, never None: the check would need the GIL
 cdef class LeafSearch:
     """Finds the best splits of the leaves of a `TreeBuilder`, whose parameters it has.
 
@@ -29,13 +29,14 @@ cdef class LeafSearch:
 
     def __init__(
         self, rows, words, starts, n_bins, directions, uncommon, max_leaves, max_depth,
-        n_candidates, n_threads
+        interactions, max_features, n_threads
     ):
         self.rows, self.words = rows, words
         self.starts, self.n_bins, self.directions = starts, n_bins, directions
-        self.max_depth, self.n_candidates, self.n_threads = max_depth, n_candidates, n_threads
+        self.max_depth, self.n_threads = max_depth, n_threads
         self.histograms = LeafHistograms(starts, uncommon, len(words), max_leaves, n_threads)
         self.count_histogram = np.zeros(0, dtype=np.int64)
+        self.allowed = AllowedFeatures(interactions, max_features, len(n_bins), max_leaves)
         self.candidates = np.ones((2, len(n_bins)), dtype=np.uint8)
         self.found = <Split*>calloc(2 * len(starts), sizeof(Split))
         if self.found == NULL:
@@ -70,11 +71,8 @@ cdef class LeafSearch:
             leaf.split.gain = 0
             if not self.may_split(leaf, rules):
                 wanted[i] = -1
-            elif self.n_candidates < self.n_bins.shape[0]:
-                draw_candidates(
-                    seed, leaf.node, self.n_candidates, self.n_bins.shape[0],
-                    &self.candidates[i, 0],
-                )
+            elif self.allowed.vary:
+                self.allowed.choose(seed, leaf.node, wanted[i], &self.candidates[i, 0])
         if wanted[0] < 0 and wanted[1] < 0:
             return
         uncounted.min_count = 0
@@ -181,10 +179,8 @@ cdef class LeafSearch:
         cdef Py_ssize_t width = codes.shape[2]
         cdef Py_ssize_t i, block, first, last
         uncounted.min_count = 0
-        if self.n_candidates < self.n_bins.shape[0]:
-            draw_candidates(
-                seed, leaf.node, self.n_candidates, self.n_bins.shape[0], &self.candidates[0, 0]
-            )
+        if self.allowed.vary:
+            self.allowed.choose(seed, leaf.node, index, &self.candidates[0, 0])
         for block in range(codes.shape[0]):
             self.search_block(block, width, index, 0, NULL, &uncounted)
         for i in range(n):

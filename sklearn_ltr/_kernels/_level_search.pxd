@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best cut of all leaves of a level; see _level_search.pyx."""
 
+from sklearn_ltr._kernels._allowed cimport AllowedFeatures
 from sklearn_ltr._kernels._grown_tree cimport Leaf
 from sklearn_ltr._kernels._level_histograms cimport LevelHistograms, Siblings
 from sklearn_ltr._kernels._split cimport Rules, Side, Split
@@ -13,10 +14,11 @@ cdef class LevelSearch:
     cdef const Py_ssize_t[::1] starts       # first slot of each column
     cdef const Py_ssize_t[::1] n_bins
     cdef const int[::1] directions
-    cdef int n_candidates, n_threads
+    cdef int n_threads
     cdef Leaf* leaves                       # of the builder
     cdef Split* found                       # (n_blocks,), the best cut of each
     cdef LevelHistograms histograms
+    cdef AllowedFeatures allowed            # of the level, in the place of a leaf
     cdef double[:, ::1] gains               # (n_threads, most bins)
     cdef unsigned char[::1] candidates      # (n_features,)
     cdef unsigned char[::1] counted         # (n_blocks,), whether what is found regards the counts

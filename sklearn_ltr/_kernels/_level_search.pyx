@@ -12,7 +12,7 @@ from cython.parallel cimport prange, threadid
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from sklearn_ltr._kernels._draws cimport draw_candidates
+from sklearn_ltr._kernels._allowed cimport AllowedFeatures
 from sklearn_ltr._kernels._leaf_gains cimport add_gains, fit_of, gain_of
 from sklearn_ltr._kernels._leaf_search cimport CELLS_PER_THREAD
 from sklearn_ltr._kernels._level_histograms cimport LevelHistograms, Siblings
@@ -31,7 +31,7 @@ from sklearn_ltr._kernels._split cimport (
 from sklearn_ltr._kernels._types cimport code_t
 
 
-@cython.nonecheck(False)  # of `self` and `histograms`, never None: the check would need the GIL
+@cython.nonecheck(False)  # of `self` and its parts, never None: the check would need the GIL
 cdef class LevelSearch:
     """Finds the best cut of the leaves of a `SymmetricTreeBuilder`, whose parameters it has.
 
@@ -39,14 +39,16 @@ cdef class LevelSearch:
     """
 
     def __init__(
-        self, rows, words, starts, n_bins, directions, uncommon, max_leaves, n_candidates, n_threads
+        self, rows, words, starts, n_bins, directions, uncommon, max_leaves, interactions,
+        max_features, n_threads
     ):
         n_blocks = len(uncommon.listed)
         self.rows = rows
         self.starts, self.n_bins, self.directions = starts, n_bins, directions
-        self.n_candidates, self.n_threads = n_candidates, n_threads
+        self.n_threads = n_threads
         self.histograms = LevelHistograms(rows, words, starts, uncommon, max_leaves, n_threads)
         self.gains = np.zeros((n_threads, int(np.max(n_bins))))
+        self.allowed = AllowedFeatures(interactions, max_features, len(n_bins), 1)
         self.candidates = np.ones(len(n_bins), dtype=np.uint8)
         self.counted = np.zeros(n_blocks, dtype=np.uint8)
         self.is_open = np.zeros(max_leaves, dtype=np.uint8)
@@ -84,10 +86,8 @@ cdef class LevelSearch:
             CELLS_PER_THREAD
         ):
             n_threads = 1
-        if self.n_candidates < self.n_bins.shape[0]:
-            draw_candidates(
-                seed, level, self.n_candidates, self.n_bins.shape[0], &self.candidates[0]
-            )
+        if self.allowed.vary:
+            self.allowed.choose(seed, level, 0, &self.candidates[0])
         self.histograms.read(pairs, n_pairs, n_threads)
         for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
             self.histograms.fill(codes, block, pairs, n_pairs, n_threads)

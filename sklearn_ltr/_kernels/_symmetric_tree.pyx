@@ -18,7 +18,7 @@ from sklearn_ltr._kernels._split cimport RIGHT, UNDECIDED, Rules, Split, low
 from sklearn_ltr._kernels._types cimport code_t
 
 
-@cython.nonecheck(False)  # of `self` and `search`, never None: the check would need the GIL
+@cython.nonecheck(False)  # of `self` and its parts, never None: the check would need the GIL
 cdef class SymmetricTreeBuilder(GrownTree):
     """Grows trees whose leaves of a level are all cut at the same threshold of one feature.
 
@@ -29,12 +29,14 @@ cdef class SymmetricTreeBuilder(GrownTree):
     ----------
     starts, n_bins, directions, uncommon, n_rows, n_threads
         As `TreeBuilder`.
+    interactions : Interactions or None
+        All cuts count as used above every leaf, also above those that stay whole.
     depth : int
         Most levels of cuts.
     max_leaves : int
         At least 2^depth, or the number of rows if that is smaller.
-    n_candidates : int
-        Each level chooses among so many features.
+    max_features : float
+        Each level chooses among this share of the features that it may cut.
     """
 
     cdef LevelSearch search
@@ -45,13 +47,13 @@ cdef class SymmetricTreeBuilder(GrownTree):
     cdef int* next_order        # (max_leaves,), the same of the next level
 
     def __init__(
-        self, starts, n_bins, directions, uncommon, n_rows, max_leaves, depth, n_candidates,
-        n_threads
+        self, starts, n_bins, directions, uncommon, n_rows, max_leaves, depth, interactions,
+        max_features, n_threads
     ):
         GrownTree.__init__(self, n_bins, directions, n_rows, max_leaves, n_threads)
         self.search = LevelSearch(
             self.rows, self.words, starts, n_bins, directions, uncommon,
-            min(max_leaves, 1 << (depth - 1)), n_candidates, n_threads
+            min(max_leaves, 1 << (depth - 1)), interactions, max_features, n_threads
         )
         self.search.leaves = self.search.histograms.leaves = self.leaves
         self.depth = depth
@@ -93,12 +95,14 @@ cdef class SymmetricTreeBuilder(GrownTree):
         self.order[0] = 0
         with nogil:
             self.plant(counts, n, &rules)
+            self.search.allowed.plant()
             for level in range(self.depth):
                 cut = self.search.best(
                     codes, counts, &rules, seed, level, self.n_leaves, self.pairs, n_pairs
                 )
                 if cut.gain <= 0:
                     break
+                self.search.allowed.divide(0, 0, cut.feature)
                 n_pairs = self.cut_level(codes, counts, &rules, &cut)
                 with gil:
                     PyErr_CheckSignals()

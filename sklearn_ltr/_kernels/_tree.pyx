@@ -18,7 +18,7 @@ cdef enum:
     CELLS_AT_A_TIME = 1 << 27
 
 
-@cython.nonecheck(False)  # of `self` and `search`, never None: the check would need the GIL
+@cython.nonecheck(False)  # of `self` and its parts, never None: the check would need the GIL
 cdef class TreeBuilder(GrownTree):
     """Grows trees on one binned matrix, best-first.
 
@@ -31,20 +31,23 @@ cdef class TreeBuilder(GrownTree):
         Monotonic constraints.
     uncommon : UncommonCells
         Blocks whose histograms are built from their cells with uncommon codes.
-    n_rows, max_leaves, max_depth, n_candidates, n_threads : int
-        Each node chooses among `n_candidates` features.
+    n_rows, max_leaves, max_depth : int
+    interactions : Interactions or None
+    max_features : float
+        Each node chooses among this share of the features that it may split on.
+    n_threads : int
     """
 
     cdef LeafSearch search
 
     def __init__(
-        self, starts, n_bins, directions, uncommon, n_rows, max_leaves, max_depth, n_candidates,
-        n_threads
+        self, starts, n_bins, directions, uncommon, n_rows, max_leaves, max_depth, interactions,
+        max_features, n_threads
     ):
         GrownTree.__init__(self, n_bins, directions, n_rows, max_leaves, n_threads)
         self.search = LeafSearch(
             self.rows, self.words, starts, n_bins, directions, uncommon, max_leaves, max_depth,
-            n_candidates, n_threads
+            interactions, max_features, n_threads
         )
         self.search.leaves = self.leaves
 
@@ -69,6 +72,7 @@ cdef class TreeBuilder(GrownTree):
             self.search.prepare_counts()
         with nogil:
             self.plant(counts, n, &rules)
+            self.search.allowed.plant()
             self.search.evaluate(codes, &rules, seed, 0, -1)
             while self.n_leaves < self.max_leaves:
                 i = self.most_gaining()
@@ -127,5 +131,6 @@ cdef class TreeBuilder(GrownTree):
             leaves[larger], leaves[smaller] = right, left
         else:
             leaves[larger], leaves[smaller] = left, right
+        self.search.allowed.divide(larger, smaller, split.feature)
         if self.n_leaves < self.max_leaves:
             self.search.evaluate(codes, rules, seed, smaller, larger)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What boosted rankers that grow trees have in common."""
 
+from collections.abc import Mapping
 from numbers import Integral
 
 import numpy as np
@@ -10,12 +11,14 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_ltr.binning import Binner, Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker
+from sklearn_ltr.columns import column_number
 from sklearn_ltr.validation import check_choice, check_positive
 from sklearn_ltr.weak.learners import FEATURES, RegressorLearner, TreeLearner
 from sklearn_ltr.weak.tree import Tree, TreeGrower, symmetric_depth
 
 BINNINGS = ("quantile", "adaptive")
 GROW_POLICIES = ("leafwise", "symmetric")
+INTERACTIONS = {"pairwise": 2, "no_interactions": 1}  # how many features go together
 
 # A symmetric tree may have two to the power of its levels of leaves, each with a histogram.
 MAX_SYMMETRIC_DEPTH = 16
@@ -50,6 +53,7 @@ class TreeBoosting(BoostedRanker):
             l2_regularization=self.l2_regularization,
             max_features=self.max_features,
             monotonic_cst=self.monotonic_cst,
+            interaction_cst=self._interactions(),
         )
 
     def _learner(self, train):
@@ -103,6 +107,12 @@ class TreeBoosting(BoostedRanker):
             if getattr(self, name) != 1:
                 check_positive(getattr(self, name), name, maximum=1)
         check_choice(self.binning, "binning", BINNINGS)
+        for name in ("monotonic_cst", "interaction_cst"):
+            if self.estimator is not None and getattr(self, name) is not None:
+                raise ValueError(
+                    f"`{name}` constrains trees, and `estimator` takes their place: give it such "
+                    f"a constraint of its own, and {name}=None here."
+                )
         if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ValueError(
                 f"`estimator` must be a regressor whose `fit` takes `sample_weight`; got "
@@ -110,12 +120,16 @@ class TreeBoosting(BoostedRanker):
             )
 
     def _restart(self, data):
-        self._check_monotonic_cst()
+        self._check_constraints()
         super()._restart(data)
 
     def _check_continuation(self):
-        self._check_monotonic_cst()
+        self._check_constraints()
         super()._check_continuation()
+
+    def _check_constraints(self):
+        self._check_monotonic_cst()
+        self._interactions()
 
     def _check_monotonic_cst(self):
         if self.monotonic_cst is None:
@@ -128,3 +142,24 @@ class TreeBoosting(BoostedRanker):
             )
         if not np.isin(cst, [-1, 0, 1]).all():
             raise ValueError(f"`monotonic_cst` must hold -1, 0 and 1 only; got {cst.tolist()}.")
+
+    def _interactions(self):
+        """`interaction_cst` as a `TreeGrower` takes it."""
+        cst, every = self.interaction_cst, range(self.n_features_in_)
+        if cst is None:
+            return None
+        if isinstance(cst, str) and cst in INTERACTIONS:
+            return INTERACTIONS[cst]
+        if not _is_collection(cst) or not all(map(_is_collection, cst)):
+            raise ValueError(
+                f"`interaction_cst` must be one of {list(INTERACTIONS)} or a sequence of groups of "
+                f"features, as in [{{0, 1}}, {{2, 3}}]; got {cst!r}."
+            )
+        groups = [{column_number(x, self, "interaction_cst") for x in group} for group in cst]
+        rest = set(every).difference(*groups)
+        return [*groups, rest] if rest else groups
+
+
+def _is_collection(value):
+    """Whether it holds others, as a list, a set, a tuple or an array does."""
+    return np.iterable(value) and not isinstance(value, (str, bytes, Mapping))

@@ -310,7 +310,7 @@ def _build(R, params, n_features):
     try:
         ranker._check_params()
         if hasattr(ranker, "monotonic_cst"):
-            ranker._check_monotonic_cst()
+            ranker._check_constraints()
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"params: {error}") from error
     return ranker

@@ -48,6 +48,10 @@ class XENDCG(TreeBoosting):
         queries, so that a query is either in or out.
     monotonic_cst : array-like of int of shape (n_features,) or None, default=None
         1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint.
+    interaction_cst : str, sequence of sets of int or str, or None, default=None
+        Groups of features, by number or name, that may go together: below a split, a tree uses
+        features of those groups only that have all features used on the way there. Those in no
+        group form one of their own. "pairwise": every two features, "no_interactions": each alone.
     max_bins : int or None, default=255
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut as `binning`
         says. None keeps every distinct value.
@@ -146,6 +150,7 @@ class XENDCG(TreeBoosting):
         max_features=1.0,
         subsample=1.0,
         monotonic_cst=None,
+        interaction_cst=None,
         max_bins=255,
         binning="quantile",
         early_stopping=False,
@@ -168,6 +173,7 @@ class XENDCG(TreeBoosting):
         self.max_features = max_features
         self.subsample = subsample
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.max_bins = max_bins
         self.binning = binning
         self.early_stopping = early_stopping

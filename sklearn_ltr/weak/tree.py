@@ -15,6 +15,7 @@ from sklearn_ltr.reduction import median, merged, total
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble
+from sklearn_ltr.weak.interactions import Interactions
 from sklearn_ltr.weak.uncommon import UncommonCells
 
 # Bits of a packed word without its sign, and one to spare for what rounding adds to the sum.
@@ -206,9 +207,12 @@ class TreeGrower:
     ----------
     binned : BinnedMatrix
     n_threads : int, default=1
-    grow_policy, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features, \
-monotonic_cst
+    grow_policy, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features
         As `RegressionRanker` has them.
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+    interaction_cst : int or list of collections of int, default=None
+        Most features that go together in a tree; or groups of those that do, each feature in one at
+        least.
     """
 
     def __init__(
@@ -223,6 +227,7 @@ monotonic_cst
         l2_regularization=0.0,
         max_features=1.0,
         monotonic_cst=None,
+        interaction_cst=None,
     ):
         self.binned = binned
         self.n_threads = n_threads
@@ -246,7 +251,8 @@ monotonic_cst
             UncommonCells(binned, starts, n_threads),
             binned.n_samples,
             *shape,
-            max(1, int(max_features * n_features)),
+            None if interaction_cst is None else Interactions(interaction_cst, n_features),
+            max_features,
             n_threads,
         )
 

@@ -4,8 +4,9 @@
 
 Level by level, every candidate cut is tried on all leaves. A leaf that may not be cut there, since
 a side would count too little, have no weight or break a monotonic constraint, adds no gain and
-stays as it is; all others are divided, whatever they gain. Of equally good cuts the first one
-counts: the lowest feature, then the lowest threshold, then missing values to the left.
+stays as it is; all others are divided, whatever they gain. Interaction constraints take all cuts so
+far as used, by whichever leaf. Of equally good cuts the first one counts: the lowest feature, then
+the lowest threshold, then missing values to the left.
 """
 
 from math import inf, isnan
@@ -38,9 +39,11 @@ def may_be_divided(growth, node):
 
 def cuts(growth, leaves):
     """Every cut that divides at least one of the `leaves`, a dict of Node, in order."""
+    allowed = growth.allowed(frozenset().union(*(node.used for node in leaves.values())))
     leaves = {i: node for i, node in leaves.items() if may_be_divided(growth, node)}
     before = {i: growth.fit(node) for i, node in leaves.items()}
-    for feature, column in enumerate(growth.columns):
+    for feature in sorted(allowed):
+        column = growth.columns[feature]
         thresholds = growth.thresholds[feature]
         present = {i: [r for r in n.rows if not isnan(column[r])] for i, n in leaves.items()}
         missing = {i: [r for r in n.rows if isnan(column[r])] for i, n in leaves.items()}

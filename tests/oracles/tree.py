@@ -37,12 +37,13 @@ class Split(NamedTuple):
 
 
 class Node(NamedTuple):
-    """Rows, depth and the bounds that monotonic constraints put on the value."""
+    """Rows, depth, bounds that monotonic constraints put on the value, features used above it."""
 
     rows: tuple
     depth: int = 0
     low: float = -inf
     high: float = inf
+    used: frozenset = frozenset()
 
 
 @dataclass
@@ -63,6 +64,7 @@ class Growth:
     min_samples_leaf: float = 1
     l2: float = 0.0
     monotonic_cst: list | None = None
+    interaction_cst: list | None = None
     _splits: dict = field(default_factory=dict)
 
     def __post_init__(self):
@@ -108,10 +110,20 @@ class Growth:
         total = fsum(self.weight[i] * abs(self.target[i]) for i in rows)
         return total**2 / (fsum(self.weight[i] for i in rows) + self.l2)
 
+    def allowed(self, used):
+        """The features of all groups that have the `used` ones; those in no group are a group."""
+        everything = set(range(len(self.columns)))
+        if self.interaction_cst is None:
+            return everything
+        groups = [set(group) for group in self.interaction_cst]
+        groups.append(everything - set().union(*groups))
+        return set().union(*(group for group in groups if used <= group))
+
     def candidates(self, node):
         """Every split that puts rows on both sides, in the order of precedence."""
         parent = self.fit(node)
-        for feature, column in enumerate(self.columns):
+        for feature in sorted(self.allowed(node.used)):
+            column = self.columns[feature]
             present = [i for i in node.rows if not isnan(column[i])]
             missing = [i for i in node.rows if isnan(column[i])]
             # A threshold with no row of the node between it and the one before parts it alike.
@@ -131,8 +143,9 @@ class Growth:
 
     def children(self, node, split):
         """The two nodes below, within bounds that keep the means of both sides apart."""
-        left = Node(split.left, node.depth + 1, node.low, node.high)
-        right = Node(split.right, node.depth + 1, node.low, node.high)
+        used = node.used | {split.feature}
+        left = Node(split.left, node.depth + 1, node.low, node.high, used)
+        right = Node(split.right, node.depth + 1, node.low, node.high, used)
         sign = self.monotonic_cst[split.feature]
         if sign:
             middle = (self.mean(left) + self.mean(right)) / 2
