@@ -52,7 +52,7 @@ class TreeBoosting(BoostedRanker):
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
             max_features=self.max_features,
-            monotonic_cst=self.monotonic_cst,
+            monotonic_cst=self._directions(),
             interaction_cst=self._interactions(),
         )
 
@@ -128,13 +128,24 @@ class TreeBoosting(BoostedRanker):
         super()._check_continuation()
 
     def _check_constraints(self):
-        self._check_monotonic_cst()
+        self._directions()
         self._interactions()
 
-    def _check_monotonic_cst(self):
-        if self.monotonic_cst is None:
-            return
-        cst = np.asarray(self.monotonic_cst)
+    def _directions(self):
+        """`monotonic_cst` with an entry for each feature: ndarray (n_features,), or None."""
+        cst = self.monotonic_cst
+        if cst is None:
+            return None
+        if isinstance(cst, Mapping):
+            names = list(getattr(self, "feature_names_in_", ()))
+            for name in cst:
+                if name not in names:  # nor is a number, as JSON has no numbers as keys
+                    raise ValueError(
+                        f"`monotonic_cst` has {name!r}, which names no column of `X`: they "
+                        f"{f'are named {names}' if names else 'have no names'}."
+                    )
+            cst = [cst.get(name, 0) for name in names]
+        cst = np.asarray(cst)
         if cst.shape != (self.n_features_in_,):
             raise ValueError(
                 f"`monotonic_cst` must have one entry for each of the {self.n_features_in_} "
@@ -142,6 +153,7 @@ class TreeBoosting(BoostedRanker):
             )
         if not np.isin(cst, [-1, 0, 1]).all():
             raise ValueError(f"`monotonic_cst` must hold -1, 0 and 1 only; got {cst.tolist()}.")
+        return cst
 
     def _interactions(self):
         """`interaction_cst` as a `TreeGrower` takes it."""

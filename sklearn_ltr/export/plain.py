@@ -3,6 +3,8 @@
 """Fitted boosted rankers as plain data, and back."""
 
 import math
+from collections.abc import Mapping
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
 
@@ -57,8 +59,9 @@ def _loss(value, path):
 PARAMS = {
     "estimator": schema.none,
     "grade_values": partial(schema.or_none, schema.numbers),
+    "interaction_cst": partial(schema.or_none, schema.column_groups),
     "loss": partial(schema.or_none, _loss),
-    "monotonic_cst": partial(schema.or_none, schema.numbers),
+    "monotonic_cst": partial(schema.or_none, schema.numbers_by_name),
     "n_jobs": partial(schema.or_none, _n_jobs),
     "random_state": partial(schema.or_none, partial(schema.integer, high=2**32 - 1)),
 }  # all others are scalars
@@ -235,6 +238,9 @@ def _read(data):
     schema.require(len(bins) > 0, "bins", "not be empty")
     ranker = _build(R, file["params"], len(bins))
     _set_attributes(ranker, file["attributes"], bins, len(file["rounds"]))
+    if hasattr(ranker, "monotonic_cst"):
+        with _explained_params():  # once names of features are known
+            ranker._check_constraints()
     if "missing" in file:
         missing = schema.integers(file["missing"], "missing", low=0, high=len(bins) - 1)
         ranker._binner.has_missing_ = np.isin(np.arange(len(bins)), missing)
@@ -276,6 +282,10 @@ def _plain_param(name, value):
     for kind, to in ((str, str), (bool | np.bool_, bool), (Integral, int), (float, float)):
         if isinstance(value, kind):
             return to(value)
+    if name == "monotonic_cst" and isinstance(value, Mapping):
+        return {str(key): _plain_param(name, x) for key, x in value.items()}
+    if name == "interaction_cst":
+        return [_plain_group(group) for group in value]
     if name in ("grade_values", "monotonic_cst") and not callable(value):
         return np.asarray(value).tolist()
     if name == "loss" and type(value) in LOSSES.values():
@@ -288,6 +298,12 @@ def _plain_param(name, value):
         f"The parameter `{name}` is {value!r}, which JSON cannot hold. Pickle the ranker; or, as "
         f"the parameter counts in `fit` only, give it another value by set_params({name}=...)."
     )
+
+
+def _plain_group(columns):
+    """A group of `interaction_cst`, sets in an order that does not change."""
+    columns = [str(x) if isinstance(x, str) else int(x) for x in columns]
+    return sorted(columns, key=lambda x: (isinstance(x, str), x))
 
 
 def _plain(value):
@@ -307,13 +323,17 @@ def _build(R, params, n_features):
         kinds["loss"] = schema.scalar
     ranker = R(**schema.fields(kinds, params, "params", optional=kinds))
     ranker.n_features_in_ = n_features
-    try:
+    with _explained_params():
         ranker._check_params()
-        if hasattr(ranker, "monotonic_cst"):
-            ranker._check_constraints()
+    return ranker
+
+
+@contextmanager
+def _explained_params():
+    try:
+        yield
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"params: {error}") from error
-    return ranker
 
 
 def _set_attributes(ranker, value, bins, n_rounds):

@@ -46,8 +46,9 @@ class XENDCG(TreeBoosting):
     subsample : float in (0, 1], default=1.0
         Share of the queries, drawn anew in each round, whose rows trees are fitted to. Whole
         queries, so that a query is either in or out.
-    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
-        1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        1: scores must not fall as the feature rises, -1: must not rise, 0: no constraint. A dict
+        has those of some features by name, ``{"price": -1}``.
     interaction_cst : str, sequence of sets of int or str, or None, default=None
         Groups of features, by number or name, that may go together: below a split, a tree uses
         features of those groups only that have all features used on the way there. Those in no

@@ -10,7 +10,7 @@ an integer, too.
 import inspect
 import math
 import sys
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -110,6 +110,26 @@ def numbers(value, path):
     """A parameter that is a list of numbers."""
     floats(value, path)
     return list(value)
+
+
+def numbers_by_name(value, path):
+    """A parameter that is a list of numbers, or a dict of numbers with strings as keys."""
+    if type(value) is not dict:
+        return numbers(value, path)
+    for key, x in value.items():
+        string(key, f"{path}: the key {key!r}"[:60])
+        number(x, f"{path}[{key[:40]!r}]", largest=LARGEST)
+    return dict(value)
+
+
+def column_groups(value, path):
+    """A parameter that is a string, or a list of lists of numbers and names of columns."""
+    return value if type(value) is str else list_of(partial(list_of, column), value, path)
+
+
+def column(value, path):
+    """The number or the name of a column."""
+    return value if type(value) is str else integer(value, path)
 
 
 def none(value, path):

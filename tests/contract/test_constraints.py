@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every ranker that grows trees obeys the constraints that it is given."""
 
+import json
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,8 @@ import pandas as pd
 import pytest
 from every_ranker import RANKERS, assert_same, has, make, make_data
 from sklearn.tree import DecisionTreeRegressor
+
+from sklearn_ltr.export import plain
 
 NAMES = ["price", "stock", "age", "clicks", "brand"]
 GROWERS = [R for R in RANKERS if has(R, "max_leaf_nodes")]
@@ -107,3 +110,94 @@ def test_no_constraint_of_regressors(R, params):
     """They would not obey it."""
     with pytest.raises(ValueError, match=f"`{next(iter(params))}` constrains trees"):
         fit(R, estimator=DecisionTreeRegressor(), **params)
+
+
+@each_grower
+@each_policy
+def test_directions_by_name(R, policy):
+    X, _, _ = make_data(R)
+    frame = pd.DataFrame(X, columns=NAMES)
+    params = {"grow_policy": policy, "method": "ordinal"}
+    named = fit(R, frame, monotonic_cst={"clicks": -1, "price": 1}, **params)
+    assert_same(named, fit(R, monotonic_cst=[1, 0, 0, -1, 0], **params), frame, X)
+    assert_same(fit(R, frame, monotonic_cst={}, **params), fit(R, **params), frame, X)
+
+
+@each_grower
+@pytest.mark.parametrize(
+    ("cst", "named", "message"),
+    [
+        (
+            {"prize": 1},
+            True,
+            r"has 'prize', which names no column of `X`: they are named \['price'",
+        ),
+        ({"price": 1}, False, "has 'price', which names no column of `X`: they have no names"),
+        ({0: 1}, True, "has 0, which names no column"),
+        ({"price": 2}, True, r"must hold -1, 0 and 1 only; got \[2, 0, 0, 0, 0\]"),
+        ({"price": None}, True, "must hold -1, 0 and 1 only"),
+    ],
+)
+def test_directions_of_what_is_no_feature(R, cst, named, message):
+    X, _, _ = make_data(R)
+    X = pd.DataFrame(X, columns=NAMES) if named else X
+    with pytest.raises(ValueError, match=f"`monotonic_cst` {message}"):
+        fit(R, X, monotonic_cst=cst, method="ordinal")
+    model = fit(R, X, n_estimators=2, warm_start=True, method="ordinal")
+    model.set_params(n_estimators=4, monotonic_cst=cst)
+    with pytest.raises(ValueError, match=f"`monotonic_cst` {message}"):
+        model.fit(X, *make_data(R)[1:])
+
+
+EXPORTED = [R for R in GROWERS if R.__name__ in plain.RANKERS]
+
+
+@pytest.mark.parametrize("R", EXPORTED, ids=lambda R: R.__name__)
+@pytest.mark.parametrize(
+    ("params", "stored"),
+    [
+        ({"interaction_cst": "pairwise"}, "pairwise"),
+        ({"interaction_cst": ({"stock", "price", 4}, [np.int64(2)])}, [[4, "price", "stock"], [2]]),
+        ({"interaction_cst": np.array([[0, 1], [2, 3]])}, [[0, 1], [2, 3]]),
+        ({"monotonic_cst": {"stock": np.int64(-1), "age": 1}}, {"stock": -1, "age": 1}),
+    ],
+)
+def test_exports_keep_them(R, params, stored):
+    """And what goes on with the model obeys them, to the last bit."""
+    X, y, groups = make_data(R)
+    frame = pd.DataFrame(X, columns=NAMES)
+    model = fit(R, frame, warm_start=True, method="ordinal", **params)
+    data = json.loads(json.dumps(plain.to_dict(model)))
+    assert data["params"][next(iter(params))] == stored
+    again = plain.from_dict(data)
+    for each in (model, again):
+        each.set_params(n_estimators=9).fit(frame, y, groups)
+    assert_same(again, model, frame)
+
+
+@pytest.mark.parametrize("R", EXPORTED, ids=lambda R: R.__name__)
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("interaction_cst", "trios", r"params: `interaction_cst` must be one of"),
+        ("interaction_cst", [0], r"params.interaction_cst\[0\] must be a list"),
+        ("interaction_cst", [[0, 1.5]], r"params.interaction_cst\[0\]\[1\] must be an integer"),
+        ("interaction_cst", [[0, True]], r"params.interaction_cst\[0\]\[1\] must be an integer"),
+        ("interaction_cst", [[0, 5]], r"params: `interaction_cst` has 5, which is no column"),
+        ("interaction_cst", [["a"]], r"params: `interaction_cst` has 'a', which is no column"),
+        ("interaction_cst", 2, r"params.interaction_cst must be a list"),
+        ("interaction_cst", {}, r"params.interaction_cst must be a list"),
+        ("monotonic_cst", {"a": 1}, r"params: `monotonic_cst` has 'a', which names no column"),
+        ("monotonic_cst", {"price": "1"}, r"params.monotonic_cst\['price'\] must be a finite"),
+        ("monotonic_cst", {"price": True}, r"params.monotonic_cst\['price'\] must be a finite"),
+        ("monotonic_cst", {"price": 3}, r"params: `monotonic_cst` must hold -1, 0 and 1 only"),
+        ("monotonic_cst", {3: 1}, r"monotonic_cst: the key 3 must be a string"),
+    ],
+)
+def test_malformed_exports(R, name, value, message):
+    X, _, _ = make_data(R)
+    model = fit(R, pd.DataFrame(X, columns=NAMES), n_estimators=1, method="ordinal")
+    data = plain.to_dict(model)
+    data["params"][name] = value
+    with pytest.raises(ValueError, match=message):
+        plain.from_dict(data)
