@@ -34,6 +34,7 @@ from sklearn_ltr.validation import (
     check_column,
     check_feature_sizes,
     check_grade_sizes,
+    check_init_score,
     check_predicted,
     check_sample_weight,
     warn_caller,
@@ -193,6 +194,7 @@ class BaseRanker(RegressorMixin, Estimator):
         preference_weight=None,
         preference_margin=None,
         sample_weight=None,
+        init_score=None,
         reset=True,
     ):
         """Check the arguments of `fit` and put the rows into canonical order.
@@ -237,7 +239,13 @@ class BaseRanker(RegressorMixin, Estimator):
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, len(y))
         data = self._group(
-            X, y, groups, query_weight, preferences=preferences, sample_weight=sample_weight
+            X,
+            y,
+            groups,
+            query_weight,
+            preferences=preferences,
+            sample_weight=sample_weight,
+            init_score=check_init_score(init_score, "init_score", len(y)),
         )
         grades = np.unique(data.y[~np.isnan(data.y)])
         if len(grades):
@@ -298,8 +306,8 @@ class BaseRanker(RegressorMixin, Estimator):
         check_column(y, "y", X.shape[0], finite="allow-nan")
         return X, column_or_1d(y, warn=True, dtype=np.float64)
 
-    def _validate_validation_data(self, X, y, groups):
-        """Check ``X_val``, ``y_val``, ``groups_val``, as `_validate_training_data`."""
+    def _validate_validation_data(self, X, y, groups, init_score=None):
+        """Check ``X_val`` and what goes with it, as `_validate_training_data`."""
         if X is None or y is None:
             raise ValueError("`X_val` and `y_val` go together: give both or none.")
         X = self._validate_X(X, name="X_val", reset=False)
@@ -311,7 +319,8 @@ class BaseRanker(RegressorMixin, Estimator):
         if groups is None:
             message = NO_GROUPS.format(n=len(y), method="fit").replace("`groups`", "`groups_val`")
             warn_caller(message, UserWarning)
-        return self._group(X, y, groups, None, name="groups_val")
+        init_score = check_init_score(init_score, "init_score_val", len(y))
+        return self._group(X, y, groups, None, name="groups_val", init_score=init_score)
 
     def _group(
         self,
@@ -322,6 +331,7 @@ class BaseRanker(RegressorMixin, Estimator):
         name="groups",
         preferences=None,
         sample_weight=None,
+        init_score=None,
     ):
         queries = QueryGroups.from_ids(groups, len(y), name=name)
         weight = (
@@ -334,6 +344,8 @@ class BaseRanker(RegressorMixin, Estimator):
             content.append(y)
         if sample_weight is not None:
             content.append(sample_weight)
+        if init_score is not None:
+            content.append(init_score)
         keys = row_hash(X, *content, row_weight, n_threads=self._n_threads())
         if sample_weight is not None:
             keys[sample_weight == 0] = 0  # so that they leave no trace in the order of queries
@@ -341,13 +353,22 @@ class BaseRanker(RegressorMixin, Estimator):
         if sample_weight is not None:
             queries = queries.keep_rows(sample_weight[queries.order] > 0)
             sample_weight = sample_weight[queries.order]
+        if init_score is not None:
+            init_score = init_score[queries.order]
         y, weight = y[queries.order], row_weight[queries.order][queries.offsets[:-1]]
         if not weight.any():
             raise ValueError("`query_weight` or `sample_weight` is zero at every row.")
         if preferences is not None:
             _check_within_queries(preferences, queries)
         data = RankingData(
-            y, queries, weight, X, sample_weight, preferences, n_threads=self._n_threads()
+            y,
+            queries,
+            weight,
+            X,
+            sample_weight,
+            preferences,
+            init_score,
+            n_threads=self._n_threads(),
         )
         return data if (weight > 0).all() else data.select(weight > 0)
 

@@ -16,7 +16,11 @@ WEIGHTS = re.compile(r"(sample_|query_|group_)?weights?")
 WEIGHTS_OF_VALIDATION = re.compile(
     r"eval_sample_weight|sample_weight_eval_set|(sample|query)_weight_val"
 )
-START = re.compile(r"(eval_)?init_(score|model)|base_margin(_eval_set)?|baseline|xgb_model")
+START = re.compile(
+    r"(eval_)?init_(score|model)|init_score_val|base_margin(_eval_set)?|baseline|xgb_model"
+)
+START_OF_VALIDATION = ("eval_init_score", "base_margin_eval_set")
+EARLIER_MODEL = ("init_model", "xgb_model")
 PARAMETERS = {
     "early_stopping_rounds": "n_iter_no_change",
     "eval_metric": "scoring",
@@ -82,8 +86,13 @@ def _in_its_place(name, accepted, estimator):
     if WEIGHTS.fullmatch(name) or WEIGHTS_OF_VALIDATION.fullmatch(name):
         return "nothing takes its place, as these rows have no weights"
     if START.fullmatch(name):
-        warm = "; warm_start=True goes on with an earlier fit" if "warm_start" in parameters else ""
-        return f"nothing takes its place, as scores start from 0{warm}"
+        warm = "warm_start=True goes on with an earlier fit" if "warm_start" in parameters else ""
+        if "init_score" not in accepted:
+            return "nothing takes its place, as scores start from 0" + (f"; {warm}" if warm else "")
+        if name in EARLIER_MODEL:
+            return f"{warm}, and init_score= takes scores of another model to start from"
+        val = "_val" if name in START_OF_VALIDATION else ""
+        return f"give the scores to start from as init_score{val}="
     if PARAMETERS.get(name) in parameters:
         return f"it is a parameter of the class, {cls}({PARAMETERS[name]}=...)"
     close = get_close_matches(name, accepted, n=1)

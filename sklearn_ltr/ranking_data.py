@@ -52,6 +52,8 @@ class RankingData:
         How many rows each row stands for; None is 1.
     preferences : Preferences, default=None
         Given in the place of pairs of grades.
+    init_score : ndarray of shape (n_samples,), dtype float64, default=None
+        Scores that the model is added to; None is 0.
     n_threads : int, default=1
     random_seed : int, default=0
     mean_weight : float, default=None
@@ -65,6 +67,7 @@ class RankingData:
     X: object = None
     sample_weight: np.ndarray | None = None
     preferences: Preferences | None = None
+    init_score: np.ndarray | None = None
     n_threads: int = 1
     random_seed: int = 0
     mean_weight: float | None = None
@@ -222,7 +225,8 @@ class RankingData:
             y=self.y[positions],
             queries=queries,
             query_weight=self.query_weight[mask],
-            sample_weight=None if self.sample_weight is None else self.sample_weight[positions],
+            sample_weight=_rows_of(self.sample_weight, positions),
+            init_score=_rows_of(self.init_score, positions),
             **others,
         )
         if self.preferences is not None and "pairs" in vars(self):
@@ -243,6 +247,7 @@ class RankingData:
             queries=self.queries.keep_rows(mask),
             query_weight=self.query_weight[any_left],
             preferences=None,
+            init_score=_rows_of(self.init_score, mask),
         )
 
     def in_given_order(self):
@@ -250,7 +255,8 @@ class RankingData:
         queries = self.queries
         positions = np.lexsort((queries.order, queries.query_of_row()))
         queries = QueryGroups(queries.order[positions], queries.offsets, queries.ids)
-        return replace(self, y=self.y[positions], queries=queries)
+        init_score = _rows_of(self.init_score, positions)
+        return replace(self, y=self.y[positions], queries=queries, init_score=init_score)
 
     def with_rows(self, X):
         """The same data with the rows of `X`, and preferences, in the order of `y`."""
@@ -292,3 +298,8 @@ class RankingData:
     def smallest(self, values):
         """The smallest of one number for each row or query."""
         return reduction.smallest(values)
+
+
+def _rows_of(values, rows):
+    """One number each of some rows, where there is one a row."""
+    return None if values is None else values[rows]

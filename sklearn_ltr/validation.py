@@ -264,6 +264,21 @@ def check_scores(scores, name="scores"):
         )
 
 
+def check_init_score(scores, name, n_rows):
+    """Scores to start from as an array; None where none are given.
+
+    Raises
+    ------
+    ValueError
+        If they have another shape, or one is not finite or too large.
+    """
+    if scores is None:
+        return None
+    scores = check_column(scores, name, n_rows)
+    check_scores(scores, name)
+    return scores
+
+
 def check_predicted(scores):
     """The scores, of shape (n_samples,); ValueError if one is not finite."""
     if not np.isfinite(scores).all():

@@ -38,6 +38,7 @@ def good_arguments():
         **dict.fromkeys(("y_score", "y_score_first", "y_score_second", "scores"), score),
         **dict.fromkeys(("estimator", "first", "second", "ranker"), ranker),
         **dict.fromkeys(("query_weight", "sample_weight"), np.ones(12)),
+        **dict.fromkeys(("init_score", "init_score_val"), np.linspace(0, 1, 12)),
         "arrays": (X, y),
         "rankers": {"a": ranker, "b": -score},
         "preferences": PAIRS_OF_ROWS,
@@ -55,6 +56,7 @@ WITH = {
     "y_val": ("X_val", "groups_val"),
     "groups_val": ("X_val", "y_val"),
     **dict.fromkeys(("preference_weight", "preference_margin"), ("preferences",)),
+    "init_score_val": ("init_score", "X_val", "y_val", "groups_val"),
 }
 WITHOUT = dict.fromkeys(("preferences", "preference_weight", "preference_margin"), ("y",))
 

@@ -36,6 +36,9 @@ except ImportError:  # scikit-learn < 1.9
 # The logarithm of a share of the initial loss that no longer is a normal number.
 NO_WEIGHT_LEFT = -700.0
 
+# What rounding may add up to over rounds, in units of the last digit of the largest score.
+MANY_ROUNDS = 1000
+
 
 @dataclass
 class Training:
@@ -48,9 +51,12 @@ class Training:
     binned : BinnedMatrix
         Their features.
     scores : ndarray of shape (n_samples,) or (n_outputs, n_samples), dtype float64
-        Outputs of the present model. Each round adds what it yields.
+        Outputs of the present model, and what they are added to. Each round adds what it yields.
     round : int
         Number of the first round to make: 0, or more after a warm start.
+    averaged : bool
+        Whether scores are the mean of what rounds add, to which the loss itself then adds those
+        that are given to start from. `scores` are the sum, without them.
     loss : float
         Training loss at `scores`, set by each round before it yields.
     """
@@ -59,11 +65,28 @@ class Training:
     binned: object
     scores: np.ndarray
     round: int = 0
+    averaged: bool = False
     loss: float = np.nan
 
     def rounds(self):
         """The numbers of the rounds to make; what is drawn in one is drawn by its number."""
         return count(self.round)
+
+    @property
+    def may_start(self):
+        """Whether a constant may come first: not where scores to start from are given."""
+        return self.round == 0 and self.data.init_score is None
+
+    def learnt(self):
+        """The part of the scores that the model makes; all the same if it is constant."""
+        start = self.data.init_score
+        if start is None or self.averaged:
+            return self.scores
+        learnt = self.scores - start
+        # What rounding leaves of a constant.
+        noise = np.finfo(np.float64).eps * self.data.largest(np.abs(self.scores))
+        spread = self.data.largest(learnt) - self.data.smallest(learnt)
+        return learnt if spread > MANY_ROUNDS * noise else np.zeros_like(learnt)
 
 
 class _Task:
@@ -94,14 +117,23 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
     @explain_keywords
     @with_callbacks
     def fit(
-        self, X, y=None, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+        init_score=None,
+        init_score_val=None,
     ):
         """Fit the ranker.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN marks a missing value. AdaRank takes none: features are its scores.
+            NaN marks a missing value.
         y : array-like of shape (n_samples,)
             Grades, finite; higher is better.
         groups : array-like of shape (n_samples,), default=None
@@ -115,6 +147,11 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             it they are scored after each round, in ``validation_score_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        init_score : array-like of shape (n_samples,), default=None
+            Scores that the model is added to, such as those of another ranker: rounds lower the
+            loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
+        init_score_val : array-like of shape (n_validation_samples,), default=None
+            The same of the validation rows, which are judged by the sum.
 
         Returns
         -------
@@ -125,25 +162,27 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         ValueError
             If an argument is invalid, or there is nothing to learn from.
         """
-        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val))
+        validation = X_val, y_val, groups_val, init_score_val
+        return self._fit(X, y, groups, query_weight, validation, init_score=init_score)
 
-    def _fit(self, X, y, groups, query_weight, validation, **weights_or_preferences):
+    def _fit(self, X, y, groups, query_weight, validation, **others):
         """The body of every `fit`.
 
         Parameters
         ----------
         validation : tuple
-            ``X_val``, ``y_val``, ``groups_val``.
-        **weights_or_preferences
+            ``X_val``, ``y_val``, ``groups_val``, ``init_score_val``.
+        **others
             What `_validate_training_data` takes besides.
         """
         self._check_params()
         continuing = self.warm_start and getattr(self, "n_iter_", 0) > 0
         data = self._validate_training_data(
-            X, y, groups, query_weight, reset=not continuing, **weights_or_preferences
+            X, y, groups, query_weight, reset=not continuing, **others
         )
         if continuing:
             self._check_continuation()
+            self._check_start(data)
         else:
             self._restart(data)
         stopping = EarlyStopping(self)
@@ -173,7 +212,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         self._predictor = self.model_.first(self.best_iteration_).collapse()
         self._warn_if_constant(
             train.data,
-            self._to_scores(train.scores),
+            self._to_scores(train.learnt()),
             self._remedy_if_constant(),
         )
         return self
@@ -226,6 +265,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         """Start from a model without rounds."""
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self._binner = None
+        self._adds_to_scores = data.init_score is not None
         self.model_ = AdditiveModel(
             self.n_features_in_, n_outputs=self._n_outputs(), averaged=self._averaged
         )
@@ -246,10 +286,24 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
                 "warm_start=False."
             )
 
-    def _prepare(self, data, stopping, X_val, y_val, groups_val):
+    def _check_start(self, data):
+        """Refuse to go on from other scores than those that the rounds so far are added to."""
+        adds = getattr(self, "_adds_to_scores", False)  # not of models of an earlier version
+        if adds and data.init_score is None:
+            raise ValueError(
+                "The fit that warm_start=True goes on with had `init_score`, which is not stored: "
+                "give it again, or start anew with warm_start=False."
+            )
+        if data.init_score is not None and not adds:
+            raise ValueError(
+                "The fit that warm_start=True goes on with had no `init_score`: leave it out, or "
+                "start anew with warm_start=False."
+            )
+
+    def _prepare(self, data, stopping, *validation):
         """What rounds see and what early stopping judges by, at the scores of the terms so far."""
         data = replace(data, random_seed=self._seed)
-        data, held_out = stopping.hold_out(data, X_val, y_val, groups_val)
+        data, held_out = stopping.hold_out(data, *validation)
         if self._binner is None:
             self._binner = self._make_binner().fit(
                 data.X, data.queries.order, data.n_threads, data.sample_weight
@@ -257,7 +311,10 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         n_outputs = self._n_outputs()
         binned = self._binner.transform(data.X, data.queries.order, data.n_threads)
         self._binner.note_missing(binned)
-        train = Training(data, binned, zero_scores(n_outputs, data.n_samples), self.n_iter_)
+        scores = zero_scores(n_outputs, data.n_samples)
+        if data.init_score is not None and not self._averaged:
+            scores += data.init_score
+        train = Training(data, binned, scores, self.n_iter_, self._averaged)
         validation = None
         if held_out is not None:
             validation = _Validation(held_out, self, Judge(held_out, stopping.metric()))
@@ -367,14 +424,20 @@ class _Validation:
         ranker._binner.note_missing(self._binned)
         self._outputs = zero_scores(ranker._n_outputs(), data.n_samples)
         self._to_scores, self._judge, self._n_threads = ranker._to_scores, judge, data.n_threads
+        self._start, self._averaged, self._n_rounds = data.init_score, ranker._averaged, 0
 
     def add(self, terms):
         add_terms(self._outputs, terms, self._binned, self._n_threads)
+        self._n_rounds += 1
 
     def score_with(self, terms):
         """The score after one more round."""
         self.add(terms)
-        return self._judge(self._to_scores(self._outputs))
+        scores = self._to_scores(self._outputs)
+        if self._start is not None:
+            divisor = self._n_rounds + 1 if self._averaged else 1
+            scores = self._start + scores / divisor
+        return self._judge(scores)
 
 
 def zero_scores(n_outputs, n_samples):

@@ -53,7 +53,7 @@ class EarlyStopping:
             n_iter_=0, best_iteration_=0, train_loss_=np.empty(0), validation_score_=np.empty(0)
         )
 
-    def hold_out(self, data, X_val, y_val, groups_val):
+    def hold_out(self, data, X_val, y_val, groups_val, init_score_val=None):
         """Part the queries to learn from and those to judge by.
 
         Parameters
@@ -63,6 +63,8 @@ class EarlyStopping:
         X_val, y_val, groups_val : array-likes or None
             Judge by these if they are given, otherwise with `early_stopping` by a share of the
             queries.
+        init_score_val : array-like or None
+            Scores that they start from, if the data have such, too.
 
         Returns
         -------
@@ -70,8 +72,9 @@ class EarlyStopping:
         held_out : RankingData or None
         """
         ranker, held_out = self._ranker, None
+        self._check_starts(data, X_val is not None or y_val is not None, init_score_val)
         if X_val is not None or y_val is not None:
-            held_out = ranker._validate_validation_data(X_val, y_val, groups_val)
+            held_out = ranker._validate_validation_data(X_val, y_val, groups_val, init_score_val)
         elif ranker.early_stopping and np.isnan(data.y).all():
             raise ValueError(
                 "Early stopping with `preferences` needs grades to judge by: give `X_val`, `y_val` "
@@ -83,6 +86,21 @@ class EarlyStopping:
         if held_out is not None:
             held_out = held_out.labelled().in_given_order()
         return data, held_out
+
+    @staticmethod
+    def _check_starts(data, validates, init_score_val):
+        if init_score_val is not None and not validates:
+            raise ValueError("`init_score_val` is of validation rows: give `X_val` and `y_val`.")
+        if init_score_val is None and data.init_score is not None and validates:
+            raise ValueError(
+                "Training rows start from `init_score`, and so must validation rows: give "
+                "`init_score_val`, made as it is, or zeros."
+            )
+        if init_score_val is not None and data.init_score is None:
+            raise ValueError(
+                "Validation rows start from `init_score_val`, and so must training rows: give "
+                "`init_score`, or zeros."
+            )
 
     def record(self, loss, score, **found):
         """Keep a round.

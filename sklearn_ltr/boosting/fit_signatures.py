@@ -27,6 +27,8 @@ class FitPairsMixin:
         groups_val=None,
         preferences=None,
         preference_weight=None,
+        init_score=None,
+        init_score_val=None,
     ):
         """Fit the ranker.
 
@@ -53,6 +55,11 @@ class FitPairsMixin:
             numbers do not survive the cutting of folds, so that searches cannot carry them.
         preference_weight : array-like of shape (n_pairs,), default=None
             Weight of each preference, not negative.
+        init_score : array-like of shape (n_samples,), default=None
+            Scores that the model is added to, such as those of another ranker: rounds lower the
+            loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
+        init_score_val : array-like of shape (n_validation_samples,), default=None
+            The same of the validation rows, which are judged by the sum.
 
         Returns
         -------
@@ -63,8 +70,16 @@ class FitPairsMixin:
         ValueError
             If an argument is invalid, or no query has two rows of different grades.
         """
-        pairs = {"preferences": preferences, "preference_weight": preference_weight}
-        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val), **pairs)
+        return self._fit(
+            X,
+            y,
+            groups,
+            query_weight,
+            (X_val, y_val, groups_val, init_score_val),
+            preferences=preferences,
+            preference_weight=preference_weight,
+            init_score=init_score,
+        )
 
 
 class FitMarginsMixin:
@@ -84,6 +99,8 @@ class FitMarginsMixin:
         preferences=None,
         preference_weight=None,
         preference_margin=None,
+        init_score=None,
+        init_score_val=None,
     ):
         """Fit the ranker.
 
@@ -112,6 +129,11 @@ class FitMarginsMixin:
             Weight of each preference, not negative.
         preference_margin : array-like of shape (n_pairs,), default=None
             Degree of each preference, positive: how far the winner is to be ahead. None is 1.
+        init_score : array-like of shape (n_samples,), default=None
+            Scores that the model is added to, such as those of another ranker: rounds lower the
+            loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
+        init_score_val : array-like of shape (n_validation_samples,), default=None
+            The same of the validation rows, which are judged by the sum.
 
         Returns
         -------
@@ -127,10 +149,11 @@ class FitMarginsMixin:
             y,
             groups,
             query_weight,
-            (X_val, y_val, groups_val),
+            (X_val, y_val, groups_val, init_score_val),
             preferences=preferences,
             preference_weight=preference_weight,
             preference_margin=preference_margin,
+            init_score=init_score,
         )
 
 
@@ -149,6 +172,8 @@ class FitRowsMixin:
         X_val=None,
         y_val=None,
         groups_val=None,
+        init_score=None,
+        init_score_val=None,
     ):
         """Fit the ranker.
 
@@ -174,6 +199,11 @@ class FitRowsMixin:
             it they are scored after each round, in ``validation_score_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        init_score : array-like of shape (n_samples,), default=None
+            Scores that the model is added to, such as those of another ranker: rounds lower the
+            loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
+        init_score_val : array-like of shape (n_validation_samples,), default=None
+            The same of the validation rows, which are judged by the sum.
 
         Returns
         -------
@@ -185,7 +215,13 @@ class FitRowsMixin:
             If an argument is invalid.
         """
         return self._fit(
-            X, y, groups, query_weight, (X_val, y_val, groups_val), sample_weight=sample_weight
+            X,
+            y,
+            groups,
+            query_weight,
+            (X_val, y_val, groups_val, init_score_val),
+            sample_weight=sample_weight,
+            init_score=init_score,
         )
 
     def _learnable(self, data):

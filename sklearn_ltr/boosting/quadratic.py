@@ -54,7 +54,7 @@ def quadratic_rounds(ranker, train, R, step=None):
     A, eta, h = ranker._learner(train), ranker.learning_rate, train.scores
     step = step or R.step
     terms = []
-    if train.round == 0 and (h_0 := R.start()):
+    if train.may_start and (h_0 := R.start()):
         terms = [(1.0, A.constant(h_0))]
         h += h_0
     R.update(h, train.round)

@@ -68,6 +68,7 @@ PARAMS = {
 
 ATTRIBUTES = {
     "_seed": partial(schema.integer, high=2**31 - 1),
+    "_adds_to_scores": schema.boolean,
     "n_queries_": partial(schema.integer, low=1),
     "n_queries_skipped_": schema.integer,
     "best_iteration_": schema.integer,

@@ -5,7 +5,8 @@
 import numpy as np
 
 from sklearn_ltr.binning import Unbinned
-from sklearn_ltr.boosting.driver import BoostedRanker
+from sklearn_ltr.boosting.driver import BoostedRanker, with_callbacks
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics.dcg import DCG
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
 from sklearn_ltr.metrics.training import check_switches, order_free
@@ -216,6 +217,42 @@ class AdaRank(BoostedRanker):
                 f"With these `y`, {metric!r} is the same for every order of the rows of each query."
             )
         return learnable
+
+    @explain_keywords
+    @with_callbacks
+    def fit(
+        self, X, y=None, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Finite: features are scores here.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, or there is nothing to learn from.
+        """
+        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val))
 
     def _make_binner(self):
         return Unbinned()

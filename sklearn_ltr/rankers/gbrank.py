@@ -247,9 +247,11 @@ class ViolatedPairs(BoundLoss):
 
     def _evaluate(self, total, k):
         self._h = total / (k + 1)
-        value, gradient, self._count, _ = self._pairs(self._h)
+        start = self.data.init_score
+        scores = self._h if start is None else start + self._h
+        value, gradient, self._count, _ = self._pairs(scores)
         if self._ties:
-            tied = self._ties(self._h)
+            tied = self._ties(scores)
             value = value + self._tie_weight * tied.value
             gradient = gradient + self._tie_weight * tied.gradient
             self._count = self._count + self._tie_weight * tied.count

@@ -6,8 +6,10 @@ import numpy as np
 from scipy.special import expit as sigmoid
 
 from sklearn_ltr.binning import Binner
+from sklearn_ltr.boosting.driver import with_callbacks
 from sklearn_ltr.boosting.fit_signatures import FitRowsMixin
 from sklearn_ltr.boosting.trees import TreeBoosting
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.losses.binomial import CumulativeBinomial
 from sklearn_ltr.losses.multinomial import Multinomial, softmax
 from sklearn_ltr.validation import check_choice, warn_caller
@@ -245,6 +247,57 @@ class McRank(FitRowsMixin, TreeBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    @explain_keywords
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        sample_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+    ):
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN marks a missing value.
+        y : array-like of shape (n_samples,)
+            Grades, finite; higher is better.
+        groups : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order and of any type. None takes all rows as one query,
+            and warns. The loss takes each row by itself; queries are what is held out and sampled,
+            and what scores are formed over.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query: constant within a query, not negative. A query of weight 0
+            is left out.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row, not negative: a row of weight w is as good as w rows, in the loss,
+            in `min_samples_leaf` and in the quantiles that bins are formed by. With `query_weight`,
+            the loss has their product.
+        X_val, y_val, groups_val : array-likes, default=None
+            Validation rows. With `early_stopping` they take the place of held-out queries; without
+            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
+            ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid.
+        """
+        return self._fit(
+            X, y, groups, query_weight, (X_val, y_val, groups_val), sample_weight=sample_weight
+        )
 
     def predict_grade_proba(self, X):
         """Probabilities of the grades.

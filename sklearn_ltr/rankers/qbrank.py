@@ -268,6 +268,8 @@ class QBRank(TreeBoosting):
         preferences=None,
         preference_weight=None,
         preference_margin=None,
+        init_score=None,
+        init_score_val=None,
     ):
         """Fit the ranker.
 
@@ -297,6 +299,11 @@ class QBRank(TreeBoosting):
             Weight of each preference, not negative.
         preference_margin : array-like of shape (n_pairs,), default=None
             Degree of each preference, positive: how far the winner is to be ahead. None is 1.
+        init_score : array-like of shape (n_samples,), default=None
+            Scores that the model is added to, such as those of another ranker: rounds lower the
+            loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
+        init_score_val : array-like of shape (n_validation_samples,), default=None
+            The same of the validation rows, which are judged by the sum.
 
         Returns
         -------
@@ -312,10 +319,11 @@ class QBRank(TreeBoosting):
             y,
             groups,
             query_weight,
-            (X_val, y_val, groups_val),
+            (X_val, y_val, groups_val, init_score_val),
             preferences=preferences,
             preference_weight=preference_weight,
             preference_margin=preference_margin,
+            init_score=init_score,
         )
 
     def _check_params(self):

@@ -304,7 +304,7 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         data, nu, S, loss = train.data, self.learning_rate, train.scores, LOSSES[self.loss]
         w, y = data.row_weight, self._targets(data.y)  # 0
         terms = []
-        if train.round == 0:
+        if train.may_start:
             terms = [(1.0, Tree.constant(loss.center(data, y, w)))]
             S += terms[0][1].value  # 1
         trees = self._grower(train)
