@@ -137,9 +137,14 @@ class Binner:
     has_missing_ : ndarray of shape (n_features,), dtype bool, or None
         Which features had missing values in the matrices that `note_missing` has seen; None where
         that is not known, of a model stored before this was kept.
+    float32_ : list of (int, int, float or None)
+        Feature, number of a threshold and what to compare with in its place where values have 32
+        bits, so that training values, rounded, are on the same side; None where no number does.
+        Thresholds that need only be rounded down are not listed.
     """
 
     has_missing_ = None
+    float32_ = ()
 
     def __init__(self, max_bins=255, rule="quantile"):
         self.max_bins = max_bins
@@ -165,12 +170,14 @@ class Binner:
         by_quantiles = self.max_bins is not None and self.rule == "quantile"
         weight = _in_units(weight) if by_quantiles and weight is not None else None
         sample, counts = _sample(rows, weight) if by_quantiles else (rows, None)
-        self.thresholds_ = self._cut(X, sample, counts, np.arange(X.shape[1]), n_threads)
+        cut = self._cut(X, sample, counts, np.arange(X.shape[1]), n_threads)
         if sample is not rows:
             # A sample may miss rare values of a feature that has few.
-            few = np.flatnonzero([len(t) + 1 < self.max_bins for t in self.thresholds_])
-            for k, thresholds in zip(few, self._cut(X, rows, weight, few, n_threads), strict=True):
-                self.thresholds_[k] = thresholds
+            few = np.flatnonzero([len(t) + 1 < self.max_bins for t, _ in cut])
+            for k, again in zip(few, self._cut(X, rows, weight, few, n_threads), strict=True):
+                cut[k] = again
+        self.thresholds_ = [thresholds for thresholds, _ in cut]
+        self.float32_ = [(k, *close) for k, (_, found) in enumerate(cut) for close in found]
         self.n_bins_ = np.array([len(t) + 1 for t in self.thresholds_], dtype=np.intp)
         self.has_missing_ = np.zeros(X.shape[1], dtype=bool)
         return self
@@ -181,7 +188,7 @@ class Binner:
             self.has_missing_ = self.has_missing_ | binned.has_missing()
 
     def _cut(self, X, rows, weight, features, n_threads):
-        """Thresholds of some features at the values of some rows."""
+        """`_thresholds` of some features at the values of some rows."""
         if sparse.issparse(X):
             X = X[rows].tocsc()
         # Neighbouring columns share cache lines, but columns of many rows take much memory.
@@ -201,7 +208,10 @@ class Binner:
         ]
 
     def _thresholds(self, feature, distinct, weight_up_to):
-        """Thresholds of one feature, by its distinct values and the weight up to each."""
+        """Thresholds of one feature, by its distinct values and the weight up to each.
+
+        And those that are not only to be rounded down for values of 32 bits, as `float32_`.
+        """
         if self.max_bins is None and len(distinct) > MAX_BINS:
             raise ValueError(
                 f"max_bins=None keeps every distinct value, but feature {feature} has "
@@ -218,9 +228,12 @@ class Binner:
             cuts = weight_up_to[-1] * np.arange(1, self.max_bins) / self.max_bins - 1
             right = np.unique(np.searchsorted(weight_up_to, cuts, side="right")) + 1
             right = right[right < len(distinct)]
-        low, high = distinct[right - 1].astype(np.float64), distinct[right].astype(np.float64)
+        below, above = distinct[right - 1], distinct[right]
+        low, high = below.astype(np.float64), above.astype(np.float64)
         middle = 0.5 * low + 0.5 * high  # the sum of two large values could overflow
-        return np.where((low <= middle) & (middle < high), middle, low)
+        thresholds = np.where((low <= middle) & (middle < high), middle, low)
+        close = _close_in_float32(thresholds, low, high) if below.dtype == np.float64 else ()
+        return thresholds, close
 
     def transform(self, X, rows, n_threads=1):
         """Code rows of `X`.
@@ -251,6 +264,23 @@ class Binner:
             for part in parts(len(rows), X.shape[1]):
                 _binning.bin_dense(X, rows[part], keys, starts, part.start, codes, n_threads)
         return BinnedMatrix(codes, self)
+
+
+def _close_in_float32(thresholds, low, high):
+    """Which thresholds, rounded down to 32 bits, do not part rounded values; what does instead.
+
+    A list of (number, float or None) as of ``Binner.float32_``.
+    """
+    with np.errstate(over="ignore"):
+        below, above, narrow = (x.astype(np.float32) for x in (low, high, thresholds))
+    # Rounding keeps the order: only neighbours in 32 bits can be on a wrong side.
+    near = np.flatnonzero((narrow == below) | (narrow == above))
+    found = []
+    for i in near:
+        down = narrow[i] if narrow[i] <= thresholds[i] else np.nextafter(narrow[i], -np.inf)
+        if not below[i] <= down < above[i]:
+            found.append((int(i), float(below[i]) if below[i] < above[i] else None))
+    return found
 
 
 def _in_units(weight):

@@ -1,8 +1,9 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fitted boosted rankers as plain data, which JSON can hold, and as RankLib's XML."""
+"""Fitted rankers as plain data, which JSON can hold, and as models of other programs."""
 
 from sklearn_ltr.export.plain import from_dict, to_dict
 from sklearn_ltr.export.ranklib import to_ranklib_xml
+from sklearn_ltr.export.xgboost import to_xgboost_json
 
-__all__ = ["from_dict", "to_dict", "to_ranklib_xml"]
+__all__ = ["from_dict", "to_dict", "to_ranklib_xml", "to_xgboost_json"]

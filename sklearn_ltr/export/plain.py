@@ -162,6 +162,8 @@ def to_dict(ranker):
     }
     if ranker._binner.has_missing_ is not None:
         data["missing"] = np.flatnonzero(ranker._binner.has_missing_).tolist()
+    if ranker._binner.float32_:
+        data["float32"] = [list(close) for close in ranker._binner.float32_]
     from_dict(data)  # what cannot be loaded is an error now, and not when it is needed
     return data
 
@@ -229,11 +231,12 @@ def _read(data):
                 schema.list_of, partial(schema.floats, ascending=True, most=MAX_BINS - 1)
             ),
             "missing": schema.anything,
+            "float32": partial(schema.list_of, schema.anything),
             "rounds": partial(schema.list_of, partial(schema.list_of, schema.anything)),
         },
         data,
         "",
-        optional=("missing",),
+        optional=("missing", "float32"),
     )
     R, bins = RANKERS[file["class"]], file["bins"]
     schema.require(len(bins) > 0, "bins", "not be empty")
@@ -245,6 +248,8 @@ def _read(data):
     if "missing" in file:
         missing = schema.integers(file["missing"], "missing", low=0, high=len(bins) - 1)
         ranker._binner.has_missing_ = np.isin(np.arange(len(bins)), missing)
+    close = enumerate(file.get("float32", []))
+    ranker._binner.float32_ = [_float32(x, f"float32[{i}]", bins) for i, x in close]
     n_outputs, rounds = ranker._n_outputs(), []
     for t, terms in enumerate(file["rounds"]):
         path = f"rounds[{t}]"
@@ -361,6 +366,18 @@ def _set_attributes(ranker, value, bins, n_rounds):
     ranker._binner = ranker._make_binner()
     ranker._binner.thresholds_ = bins
     ranker._binner.n_bins_ = np.array([len(cuts) + 1 for cuts in bins], dtype=np.intp)
+
+
+def _float32(value, path, bins):
+    """Feature, number of a threshold, and what stands for it in 32 bits."""
+    schema.require(type(value) is list and len(value) == 3, path, "be a list of three")
+    feature = schema.integer(value[0], f"{path}[0]", high=len(bins) - 1)
+    schema.require(len(bins[feature]) > 0, f"{path}[0]", "be a feature with thresholds")
+    number = schema.integer(value[1], f"{path}[1]", high=len(bins[feature]) - 1)
+    largest = float(np.finfo(np.float32).max)
+    x = schema.or_none(partial(schema.number, largest=largest), value[2], f"{path}[2]")
+    schema.require(x is None or x == float(np.float32(x)), f"{path}[2]", "be a number of 32 bits")
+    return feature, number, x
 
 
 def _term(Weak, value, path, bins):
