@@ -25,12 +25,15 @@ MOST_NAMES = 10
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 LARGEST_FLOAT64 = float(np.finfo(np.float64).max)
 
-# Attributes of scikit-learn's scalers in the order that they are applied, each with what it does.
+# What scikit-learn's scalers do in turn: with an attribute, if a parameter says so.
 SCALERS = {
-    StandardScaler: (("mean_", np.subtract), ("scale_", np.divide)),
-    MinMaxScaler: (("scale_", np.multiply), ("min_", np.add)),
-    MaxAbsScaler: (("scale_", np.divide),),
-    RobustScaler: (("center_", np.subtract), ("scale_", np.divide)),
+    StandardScaler: (("mean_", np.subtract, "with_mean"), ("scale_", np.divide, "with_std")),
+    MinMaxScaler: (("scale_", np.multiply, None), ("min_", np.add, None)),
+    MaxAbsScaler: (("scale_", np.divide, None),),
+    RobustScaler: (
+        ("center_", np.subtract, "with_centering"),
+        ("scale_", np.divide, "with_scaling"),
+    ),
 }
 
 
@@ -279,7 +282,7 @@ def unwrapped(estimator):
     while True:
         if isinstance(estimator, BaseSearchCV):
             check_is_fitted(estimator)
-            if not hasattr(estimator, "best_estimator_"):
+            if not estimator.refit:  # what an earlier fit has found may still be there
                 raise ValueError(
                     f"{type(estimator).__name__} has refit=False, so that there is no fitted "
                     "ranker to export: fit its best_params_, or set refit=True."
@@ -463,10 +466,10 @@ def _add_maps(maps, name, scaler):
             f"{where} has clip=True, so that it is not the same map everywhere. Fit it with "
             "clip=False."
         )
-    for attribute, operation in SCALERS[type(scaler)]:
-        numbers = getattr(scaler, attribute, None)
-        if numbers is not None:
-            maps.append((operation, np.asarray(numbers, dtype=np.float64)))
+    for attribute, operation, parameter in SCALERS[type(scaler)]:
+        if parameter is None or getattr(scaler, parameter):
+            numbers = np.asarray(getattr(scaler, attribute), dtype=np.float64)
+            maps.append((operation, numbers))
 
 
 def _scaled_net(net, maps):
