@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rankers to export, rows at and next to their thresholds, and how scores of 32 bits compare."""
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
 from every_ranker import RANKERS, make, make_data
 from numpy.testing import assert_allclose
@@ -78,3 +80,36 @@ def fit_to_two(values):
     X = np.array(values)[:, None]
     params = {"n_estimators": 1, "max_leaf_nodes": 2, "min_samples_leaf": 1}
     return RegressionRanker(**params).fit(X, [0, 1], groups=[0, 0]), X
+
+
+def read_ranklib(text):
+    """A function of a row: a reader of RankLib's models, written from its format only."""
+    lines = text.split("\n")
+    assert lines[0] == "## LambdaMART"
+    # RankLib joins the lines without the white space around them.
+    body = "".join(line.strip() for line in lines if not line.startswith("##"))
+    ensemble = ET.fromstring(body)
+    assert ensemble.tag == "ensemble"
+    trees = list(ensemble)
+    assert [tree.get("id") for tree in trees] == [str(i + 1) for i in range(len(trees))]
+
+    def value(split, row):
+        if split[0].tag == "output":
+            assert len(split) == 1
+            return float(split[0].text)
+        assert [child.tag for child in split] == ["feature", "threshold", "split", "split"]
+        assert [child.get("pos") for child in split[2:]] == ["left", "right"]
+        threshold = np.float32(float(split[1].text.replace("Infinity", "inf")))
+        x = np.float32(row.get(int(split[0].text), 0.0))  # RankLib's missing values are 0
+        return value(split[2] if x <= threshold else split[3], row)
+
+    def score(row):
+        return sum(float(tree.get("weight")) * value(tree[0], row) for tree in trees)
+
+    return score
+
+
+def ranklib_scores(text, X, ids=None):
+    score = read_ranklib(text)
+    ids = range(1, X.shape[1] + 1) if ids is None else ids
+    return [score(dict(zip(ids, row, strict=True))) for row in X]

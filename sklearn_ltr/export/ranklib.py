@@ -1,20 +1,13 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fitted boosted rankers as RankLib's XML."""
+"""Sums of trees as RankLib's XML."""
 
 import numpy as np
 
-from sklearn_ltr.export.plain import check_ranker
-from sklearn_ltr.rankers import McRank
-from sklearn_ltr.validation import warn_caller
-
-# Features that a warning names.
-MOST_NAMES = 10
-
-LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+from sklearn_ltr.export.scoring import Trees, float32, scoring_of, shortest, written
 
 
-def to_ranklib_xml(ranker, *, feature_ids=None):
+def to_ranklib_xml(ranker, file=None, *, feature_ids=None):
     """A fitted ranker as an ensemble of trees of RankLib.
 
     It is the text of RankLib's own LambdaMART models, which RankLib and the learning-to-rank
@@ -23,41 +16,49 @@ def to_ranklib_xml(ranker, *, feature_ids=None):
 
     Parameters
     ----------
-    ranker : FRank, GBRank, LambdaMART, MPBoost, QBRank, QuadraticBoosting, RankBoost, \
-            RegressionRanker, XENDCG or YetiRank
-        Fitted, and of stumps or trees: with ``estimator=None``.
+    ranker : ranker, pipeline or search
+        Fitted, of boosted stumps or trees: `FRank`, `GBRank`, `LambdaMART`, `MPBoost`, `QBRank`,
+        `QuadraticBoosting`, `RankBoost`, `RegressionRanker`, `XENDCG`, `YetiRank`, or a
+        `BlendedRanker` of them with ``standardize="train"``. Scalers before it in a pipeline,
+        `StandardScaler`, `MinMaxScaler`, `MaxAbsScaler` and `RobustScaler`, become a part of the
+        thresholds.
+    file : str, path or text file, default=None
+        Where to write the text; None returns it.
     feature_ids : array-like of int of shape (n_features,), default=None
         RankLib's number of each feature, positive and all different. None numbers the columns of
         `X` from 1 on.
 
     Returns
     -------
-    model : str
+    text : str or None
+        None if it was written to `file`.
 
     Warns
     -----
     UserWarning
         If features that the model uses had missing values in training, which RankLib takes for 0,
-        or if it is not known whether they had.
+        or if it is not known whether they had; if training values that the model tells apart are
+        the same number in 32 bits.
 
     Raises
     ------
-    TypeError
-        If it is no such ranker. The scores of `McRank` are no sums of trees.
-    ValueError
-        If `feature_ids` are invalid, or a score is beyond the range of 32 bits.
+    TypeError, ValueError
+        If the scores are no sum of trees, or beyond the range of 32 bits; if a step of a pipeline
+        cannot be a part of the thresholds; if `feature_ids` are invalid.
     NotFittedError
         If the ranker is not fitted.
 
     See Also
     --------
     to_dict : Keeps all there is of a ranker.
+    to_xgboost_json : Knows missing values.
+    to_linear_json : Linear functions for the same plugins.
 
     Notes
     -----
-    RankLib has features and thresholds of 32 bits. Thresholds are rounded down to these, so that
-    features of 32 bits are on the same side as here; those of 64 bits may change sides where they
-    are rounded. RankLib also adds scores up in 32 bits.
+    RankLib has features and thresholds of 32 bits. Thresholds are such that all values of 32 bits,
+    and all training values rounded to 32 bits, go to the side where they go here; behind scalers
+    the latter holds of values of 32 bits only. RankLib also adds scores up in 32 bits.
 
     RankLib takes a missing value for 0, and so do the plugins. The ranker sends it to the side of a
     split where it did best in training, so that rows with missing values may get other scores
@@ -88,51 +89,27 @@ def to_ranklib_xml(ranker, *, feature_ids=None):
      </tree>
     </ensemble>
     """
-    R = check_ranker(ranker)
-    if R is McRank:
-        raise TypeError(
-            "The scores of McRank are no sums of trees, which is all that RankLib knows; "
-            "RegressionRanker is the closest ranker that can be exported."
-        )
-    ids = _check_feature_ids(feature_ids, ranker.n_features_in_)
-    terms = ranker.model_.first(ranker.best_iteration_).terms
-    trees = [(coefficient, weak.as_tree()) for coefficient, weak in terms]
-    lines = ["## LambdaMART", "", "<ensemble>"]
-    for number, (coefficient, tree) in enumerate(trees, start=1):
-        lines.append(f'\t<tree id="{number}" weight="1.0">')
-        lines += _split_elements(tree, coefficient, ids)
-        lines.append("\t</tree>")
-    _warn_of_missing(ranker, [tree for _, tree in trees])
-    return "\n".join([*lines, "</ensemble>", ""])
-
-
-def _warn_of_missing(ranker, trees):
-    """Warn if rows with missing values may score differently in RankLib."""
-    used = np.zeros(ranker.n_features_in_, dtype=bool)
-    proven = used.copy()  # splits between missing values and all others
-    for tree in trees:
-        used[tree.feature[tree.feature >= 0]] = True
-        proven[tree.feature[np.isposinf(tree.threshold)]] = True
-    known = ranker._binner.has_missing_
-    missing = np.flatnonzero(proven if known is None else used & known)
-    remedy = (
-        "RankLib takes a missing value for 0, as do the plugins of Elasticsearch and OpenSearch, "
-        "and this model does not, so that rows with missing values may score differently there. "
-        "Fill missing values in by 0 before `fit`."
+    scoring = scoring_of(ranker)
+    trees = scoring.only(
+        Trees,
+        target="RankLib's ensembles are sums of trees",
+        remedy="RegressionRanker is the closest to McRank; to_linear_json is for linear functions.",
     )
-    if len(missing):
-        names = getattr(ranker, "feature_names_in_", np.arange(len(used)))[missing].tolist()
-        listed = ", ".join(map(str, names[:MOST_NAMES]))
-        if len(names) > MOST_NAMES:
-            listed += f" and {len(names) - MOST_NAMES} more"
-        message = f"The model uses features that had missing values in training: {listed}. {remedy}"
-        warn_caller(message, UserWarning)
-    elif known is None and used.any():
-        warn_caller(
-            "It is not known whether the features had missing values in training, as the model "
-            f"was stored without that. If they had: {remedy}",
-            UserWarning,
-        )
+    ids = _check_feature_ids(feature_ids, scoring.n_features)
+    lines = ["## LambdaMART", "", "<ensemble>"]
+    elements = [_split_elements(nodes, ids) for nodes in trees.nodes]
+    if trees.constant:
+        value = repr(float(trees.constant))
+        float32(trees.constant)
+        elements.append(["\t\t<split>", f"\t\t\t<output> {value} </output>", "\t\t</split>"])
+    for number, element in enumerate(elements, start=1):
+        lines += [f'\t<tree id="{number}" weight="1.0">', *element, "\t</tree>"]
+    scoring.warn_of_torn([trees])
+    scoring.warn_of_missing(
+        [trees],
+        "RankLib takes a missing value for 0, as do the plugins of Elasticsearch and OpenSearch,",
+    )
+    return written("\n".join([*lines, "</ensemble>", ""]), file)
 
 
 def _check_feature_ids(feature_ids, n_features):
@@ -153,38 +130,27 @@ def _check_feature_ids(feature_ids, n_features):
     return ids.tolist()
 
 
-def _split_elements(tree, coefficient, ids):
+def _split_elements(nodes, ids):
     """The lines of a tree. Only the tabs at their starts may part elements: RankLib joins lines."""
     lines = []
+    float32(nodes.value)
     todo = [(0, "\t\t", "<split>")]  # nodes, and lines that close others
     while todo:
         node, indent, line = todo.pop()
         lines.append(indent + line)
         if node is None:
             continue
-        if tree.feature[node] < 0:
-            value = float(coefficient * tree.value[node])
-            if abs(value) > LARGEST_FLOAT32:
-                raise ValueError(f"The score {value:g} is beyond the range of RankLib's 32 bits.")
-            lines += [f"{indent}\t<output> {value!r} </output>", f"{indent}</split>"]
+        if nodes.feature[node] < 0:
+            lines += [
+                f"{indent}\t<output> {float(nodes.value[node])!r} </output>",
+                f"{indent}</split>",
+            ]
             continue
-        left = int(tree.left[node])
-        lines.append(f"{indent}\t<feature> {ids[tree.feature[node]]} </feature>")
-        lines.append(
-            f"{indent}\t<threshold> {_threshold_of_java(tree.threshold[node])} </threshold>"
-        )
+        left = int(nodes.left[node])
+        threshold = shortest(nodes.narrow[node]).replace("inf", "Infinity")
+        lines.append(f"{indent}\t<feature> {ids[nodes.feature[node]]} </feature>")
+        lines.append(f"{indent}\t<threshold> {threshold} </threshold>")
         todo.append((None, indent, "</split>"))
         todo.append((left + 1, f"{indent}\t", '<split pos="right">'))
         todo.append((left, f"{indent}\t", '<split pos="left">'))
     return lines
-
-
-def _threshold_of_java(threshold):
-    """The largest float32 that is not above a threshold, as Java reads it."""
-    threshold = min(threshold, LARGEST_FLOAT32)
-    if threshold < -LARGEST_FLOAT32:
-        return "-Infinity"
-    rounded = np.float32(threshold)
-    if rounded > threshold:
-        rounded = np.nextafter(rounded, np.float32(-np.inf))
-    return repr(float(rounded))

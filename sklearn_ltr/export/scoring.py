@@ -231,13 +231,13 @@ class Scoring:
                 UserWarning,
             )
 
-    def warn_of_missing(self, trees, reader, remedy):
-        """Warn where a reader takes a missing value for 0, and the model does not."""
+    def warn_of_missing(self, trees, reads):
+        """Warn where a missing value is read as 0, as `reads` says, and the model does not."""
         missing = np.any([np.zeros(self.n_features, bool), *(t.missing for t in trees)], axis=0)
         known = all(part.is_missing_known for part in trees)
         remedy = (
-            f"{reader} a missing value for 0, and this model does not, so that rows with missing "
-            f"values may score differently there. {remedy}"
+            f"{reads} and this model does not, so that rows with missing values may score "
+            "differently there. Fill missing values in by 0 before `fit`."
         )
         if missing.any():
             warn_caller(
@@ -332,6 +332,11 @@ def _function(estimator, maps):
         raise TypeError(
             "Only fitted rankers of this package, pipelines of scalers and one of them, and "
             f"searches of these can be exported; got {what}."
+        )
+    if getattr(rankers, what, None) is not type(estimator):
+        raise TypeError(
+            f"Only the rankers of this package itself can be exported; got {what}, a class of its "
+            "own, whose scores may be others."
         )
     estimator._check_is_fitted()
     if isinstance(estimator, rankers.BlendedRanker):

@@ -72,6 +72,7 @@ def to_xgboost_json(ranker, file=None, *, format="model", feature_names=None):
     See Also
     --------
     to_onnx : Also linear functions, nets and blends of all.
+    to_ranklib_xml, to_solr_json : Sums of trees for other programs.
 
     Notes
     -----
@@ -100,7 +101,7 @@ def to_xgboost_json(ranker, file=None, *, format="model", feature_names=None):
     trees = scoring.only(
         Trees,
         target="XGBoost's trees are sums of trees",
-        remedy="to_onnx exports it, or to_model_linear and to_solr if it is linear.",
+        remedy="to_onnx, or to_linear_json or to_solr_json, may export it.",
     )
     names = scoring.checked_names(feature_names, needed=format == "dump")
     scoring.warn_of_torn([trees])

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 from every_ranker import make, make_data
-from exported_models import SUMS_OF_TREES, assert_scores, quick, terms_of
+from exported_models import SUMS_OF_TREES, assert_scores, quick, ranklib_scores, terms_of
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -30,6 +30,7 @@ from sklearn.tree import DecisionTreeRegressor
 from strategies import examples
 
 from sklearn_ltr import BlendedRanker, GBRank, LambdaMART, LambdaRank, MPBoost, RankSVM
+from sklearn_ltr.export import to_ranklib_xml, to_xgboost_json
 from sklearn_ltr.export.scoring import largest_below, rounded_down, scoring_of
 from sklearn_ltr.preprocessing import QueryScaler
 
@@ -242,8 +243,6 @@ def test_estimators_that_cannot_be_exported():
 
 
 def test_a_blend_of_trees_is_a_sum_of_trees():
-    from sklearn_ltr.export import to_xgboost_json
-
     X, y, groups = make_data(MPBoost)
     scaled = make_pipeline(StandardScaler(), make(GBRank))
     members = [("trees", make(LambdaMART)), ("stumps", MPBoost(n_estimators=9)), ("scaled", scaled)]
@@ -301,3 +300,35 @@ def test_the_scale_of_a_blend_is_that_of_its_scores():
         np.array([walk(nodes, row) for row in X]) for nodes in function.nodes
     )
     assert_scores((found + 2) / 3, ranker, X)
+
+
+# --- RankLib's XML of the same -------------------------------------------------------------------
+
+
+def test_ranklib_takes_pipelines_searches_and_blends(tmp_path):
+    X, y, groups = make_data()
+    pipeline = make_pipeline(MinMaxScaler(), make(LambdaMART, max_bins=5))
+    search = GridSearchCV(pipeline, {"lambdamart__n_estimators": [3]}, cv=GroupKFold(2))
+    X = X.astype(np.float32).astype(np.float64)
+    with sklearn.config_context(enable_metadata_routing=True):
+        search.fit(X, y, groups=groups)
+    text = to_ranklib_xml(search)
+    scores = search.predict(X)
+    assert len(np.unique(scores)) > 3
+    assert_allclose(ranklib_scores(text, X), scores, rtol=1e-12, atol=1e-12)
+    assert to_ranklib_xml(search, tmp_path / "model.xml") is None
+    assert (tmp_path / "model.xml").read_text(encoding="utf-8") == text
+    members = [("trees", make(LambdaMART)), ("stumps", make(MPBoost))]
+    blend = BlendedRanker(members, standardize="train").fit(X, y, groups=groups)
+    found = ranklib_scores(to_ranklib_xml(blend), X)
+    assert_allclose(found, blend.predict(X), rtol=0, atol=1e-12)
+
+
+def test_constants_in_ranklib():
+    ranker = make(LambdaMART).fit(*make_data()[:2], groups=make_data()[2])
+    X = make_data()[0].astype(np.float32)
+    blend = BlendedRanker([("trees", FrozenEstimator(ranker))], standardize="train")
+    blend.fit(X, make_data()[1], groups=make_data()[2])
+    assert scoring_of(blend).function.constant != 0
+    found = ranklib_scores(to_ranklib_xml(blend), X)
+    assert_allclose(found, blend.predict(X), rtol=0, atol=1e-12)
