@@ -1,6 +1,6 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fitted boosted rankers as plain data, and back."""
+"""Fitted rankers as plain data, and back."""
 
 import math
 from collections.abc import Mapping
@@ -9,34 +9,24 @@ from functools import partial
 from numbers import Integral
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from sklearn_ltr import losses, rankers
 from sklearn_ltr.binning import MAX_BINS
 from sklearn_ltr.boosting.additive import AdditiveModel
+from sklearn_ltr.boosting.driver import BoostedRanker
+from sklearn_ltr.export.scoring import LINEAR, RANKERS, unwrapped
 from sklearn_ltr.rankers.mcrank import MAX_LEVELS
+from sklearn_ltr.scorefunction import ScoreFunctionRanker
 from sklearn_ltr.versions import version
 from sklearn_ltr.weak import schema
+from sklearn_ltr.weak.column import Column
 
 FORMAT, FORMAT_VERSION = "sklearn_ltr", 1
 
-# Only what is listed here is ever built.
-RANKERS = {
-    name: getattr(rankers, name)
-    for name in (
-        "FRank",
-        "GBRank",
-        "LambdaMART",
-        "McRank",
-        "MPBoost",
-        "QBRank",
-        "QuadraticBoosting",
-        "RankBoost",
-        "RegressionRanker",
-        "XENDCG",
-        "YetiRank",
-    )
-}
 LOSSES = {name: getattr(losses, name) for name in losses.__all__}
+
+ROUNDS = partial(schema.list_of, partial(schema.list_of, schema.anything))
 
 # What a term stores beside its weak ranker.
 TERM = {"coefficient": partial(schema.number, largest=schema.LARGEST)}
@@ -56,14 +46,36 @@ def _loss(value, path):
     return loss(**schema.fields(kinds, found["params"], f"{path}.params", optional=kinds))
 
 
+def _sizes(value, path):
+    """Units of hidden layers: a number or a tuple."""
+    if type(value) is not list:
+        return schema.integer(value, path, low=1)
+    return tuple(schema.list_of(partial(schema.integer, low=1), value, path))
+
+
+def _weights(value, path):
+    """A weight for each feature, or for some, as pairs of a number or name and a weight."""
+    schema.require(type(value) is list, path, "be a list")
+    if not any(type(x) is list for x in value):
+        return schema.numbers(value, path)
+    pairs = schema.list_of(partial(schema.list_of, schema.scalar), value, path)
+    for i, pair in enumerate(pairs):
+        two = len(pair) == 2 and type(pair[0]) in (int, str) and type(pair[1]) in (int, float)
+        schema.require(two, f"{path}[{i}]", "be a number or name of a feature, and a weight")
+    schema.require(len({column for column, _ in pairs}) == len(pairs), path, "name none twice")
+    return dict(pairs)
+
+
 PARAMS = {
     "estimator": schema.none,
     "grade_values": partial(schema.or_none, schema.numbers),
+    "hidden_layer_sizes": _sizes,
     "interaction_cst": partial(schema.or_none, schema.column_groups),
     "loss": partial(schema.or_none, _loss),
     "monotonic_cst": partial(schema.or_none, schema.numbers_by_name),
     "n_jobs": partial(schema.or_none, _n_jobs),
     "random_state": partial(schema.or_none, partial(schema.integer, high=2**32 - 1)),
+    "weights": partial(schema.or_none, _weights),
 }  # all others are scalars
 
 ATTRIBUTES = {
@@ -94,8 +106,35 @@ REQUIRED = {
 }
 
 
+# What all rankers have, of the above.
+COMMON = ("n_queries_", "n_queries_skipped_", "grades_", "feature_names_in_")
+HISTORY = ("best_iteration_", "train_loss_", "validation_score_")
+FINITE_FLOATS = partial(schema.floats, largest=schema.LARGEST)
+MATRIX = partial(schema.list_of, FINITE_FLOATS)
+ITERATIONS = {"n_iter_": schema.integer}
+LINEAR_ATTRIBUTES = {
+    "RankSVM": ITERATIONS,
+    "SVRank": ITERATIONS,
+    "SVMMAP": ITERATIONS | {"relevant_from_": partial(schema.number, largest=schema.LARGEST)},
+    "SingleFeatureRanker": {
+        "feature_": partial(schema.or_none, schema.integer),
+        "feature_scores_": partial(schema.or_none, MATRIX),
+    },
+}
+
+
 def _attribute_kinds(R):
-    return ATTRIBUTES | (MCRANK_ATTRIBUTES if issubclass(R, rankers.McRank) else {})
+    """The kinds of the attributes of a class that are stored."""
+    if issubclass(R, BoostedRanker):
+        return ATTRIBUTES | (MCRANK_ATTRIBUTES if issubclass(R, rankers.McRank) else {})
+    if issubclass(R, ScoreFunctionRanker):
+        kinds = {name: ATTRIBUTES[name] for name in (*COMMON, *HISTORY)}
+        return kinds | {
+            "coefs_": partial(schema.list_of, MATRIX),
+            "intercepts_": MATRIX,
+        }
+    kinds = {name: ATTRIBUTES[name] for name in COMMON}
+    return kinds | {"coef_": FINITE_FLOATS} | LINEAR_ATTRIBUTES.get(R.__name__, {})
 
 
 def to_dict(ranker):
@@ -103,9 +142,9 @@ def to_dict(ranker):
 
     Parameters
     ----------
-    ranker : FRank, GBRank, LambdaMART, McRank, MPBoost, QBRank, QuadraticBoosting, RankBoost, \
-            RegressionRanker, XENDCG or YetiRank
-        Fitted, and of stumps or trees: with ``estimator=None``.
+    ranker : ranker or search
+        Fitted: any but `BlendedRanker` and `FeatureRank`, and with ``estimator=None``. Of a fitted
+        search, the ranker that it has found.
 
     Returns
     -------
@@ -142,7 +181,8 @@ def to_dict(ranker):
     >>> np.array_equal(again.predict(X), ranker.predict(X))
     True
     """
-    R = check_ranker(ranker)
+    ranker = unwrapped(ranker)
+    R = _check_ranker(ranker)
     data = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -154,17 +194,31 @@ def to_dict(ranker):
             for name in _attribute_kinds(R)
             if hasattr(ranker, name)
         },
-        "bins": [thresholds.tolist() for thresholds in ranker._binner.thresholds_],
-        "rounds": [
-            [{"coefficient": float(c)} | weak.to_plain() for c, weak in terms]
-            for terms in ranker.model_.rounds
-        ],
     }
+    if issubclass(R, BoostedRanker):
+        data |= _plain_rounds(ranker)
+    from_dict(data)  # what cannot be loaded is an error now, and not when it is needed
+    return data
+
+
+def _plain_rounds(ranker):
+    """The model of a boosted ranker."""
+    data = {}
+    binned = hasattr(ranker._binner, "thresholds_")
+    if binned:
+        data["bins"] = [thresholds.tolist() for thresholds in ranker._binner.thresholds_]
+    else:
+        data["n_features"] = ranker.n_features_in_
+    data["rounds"] = [
+        [{"coefficient": float(c)} | weak.to_plain() for c, weak in terms]
+        for terms in ranker.model_.rounds
+    ]
+    if not binned:
+        return data
     if ranker._binner.has_missing_ is not None:
         data["missing"] = np.flatnonzero(ranker._binner.has_missing_).tolist()
     if ranker._binner.float32_:
         data["float32"] = [list(close) for close in ranker._binner.float32_]
-    from_dict(data)  # what cannot be loaded is an error now, and not when it is needed
     return data
 
 
@@ -219,60 +273,100 @@ def _read(data):
             f"format_version: this version of sklearn_ltr reads {FORMAT_VERSION} only; load the "
             "model with the version that wrote it."
         )
+    classes = RANKERS | LINEAR
+    if "class" not in data:
+        raise ValueError("The model has no key 'class'.")
+    R = classes[schema.one_of(classes, data["class"], "class")]
+    head = {
+        "format": schema.string,
+        "format_version": schema.integer,
+        "sklearn_ltr_version": schema.string,
+        "class": schema.string,
+        "params": schema.anything,
+        "attributes": schema.anything,
+    }
+    if R in LINEAR.values():
+        return _read_linear(R, data, head)
     file = schema.fields(
-        {
-            "format": schema.string,
-            "format_version": schema.integer,
-            "sklearn_ltr_version": schema.string,
-            "class": partial(schema.one_of, RANKERS),
-            "params": schema.anything,
-            "attributes": schema.anything,
+        head
+        | {
             "bins": partial(
                 schema.list_of, partial(schema.floats, ascending=True, most=MAX_BINS - 1)
             ),
             "missing": schema.anything,
             "float32": partial(schema.list_of, schema.anything),
-            "rounds": partial(schema.list_of, partial(schema.list_of, schema.anything)),
+            "rounds": ROUNDS,
         },
         data,
         "",
         optional=("missing", "float32"),
     )
-    R, bins = RANKERS[file["class"]], file["bins"]
+    bins = file["bins"]
     schema.require(len(bins) > 0, "bins", "not be empty")
     ranker = _build(R, file["params"], len(bins))
-    _set_attributes(ranker, file["attributes"], bins, len(file["rounds"]))
+    _set_attributes(ranker, file["attributes"], len(file["rounds"]))
     if hasattr(ranker, "monotonic_cst"):
         with _explained_params():  # once names of features are known
             ranker._check_constraints()
+    ranker._binner = ranker._make_binner()
+    ranker._binner.thresholds_ = bins
+    ranker._binner.n_bins_ = np.array([len(cuts) + 1 for cuts in bins], dtype=np.intp)
     if "missing" in file:
         missing = schema.integers(file["missing"], "missing", low=0, high=len(bins) - 1)
         ranker._binner.has_missing_ = np.isin(np.arange(len(bins)), missing)
     close = enumerate(file.get("float32", []))
     ranker._binner.float32_ = [_float32(x, f"float32[{i}]", bins) for i, x in close]
+    _set_rounds(ranker, R._weak, file["rounds"], bins)
+    return ranker
+
+
+def _read_linear(R, data, head):
+    """A linear function or a net."""
+    if not issubclass(R, BoostedRanker):
+        file = schema.fields(head, data, "")
+        ranker = _build(R, file["params"], None)
+        _set_attributes(ranker, file["attributes"])
+        _check_features(ranker)
+        return ranker
+    n_features = partial(schema.integer, low=1, high=2**31 - 1)
+    file = schema.fields(head | {"n_features": n_features, "rounds": ROUNDS}, data, "")
+    ranker = _build(R, file["params"], file["n_features"])
+    _set_attributes(ranker, file["attributes"], len(file["rounds"]))
+    ranker._binner = ranker._make_binner()
+    _set_rounds(ranker, Column, file["rounds"], range(file["n_features"]))
+    return ranker
+
+
+def _set_rounds(ranker, Weak, stored, bins):
+    """Set the model, of weak rankers of a class."""
     n_outputs, rounds = ranker._n_outputs(), []
-    for t, terms in enumerate(file["rounds"]):
+    for t, terms in enumerate(stored):
         path = f"rounds[{t}]"
         # The first round may begin with a constant for each output. Parameters do not tell: they
         # may have changed before a warm start.
         numbers = (n_outputs, 2 * n_outputs) if t == 0 else (n_outputs,)
         whole = n_outputs == 1 or len(terms) in numbers
         schema.require(whole, path, f"have {n_outputs} trees")
-        rounds.append([_term(R._weak, term, f"{path}[{j}]", bins) for j, term in enumerate(terms)])
-    ranker.model_ = AdditiveModel(len(bins), rounds, n_outputs, R._averaged)
+        rounds.append([_term(Weak, term, f"{path}[{j}]", bins) for j, term in enumerate(terms)])
+    ranker.model_ = AdditiveModel(ranker.n_features_in_, rounds, n_outputs, ranker._averaged)
     ranker._predictor = ranker.model_.first(ranker.best_iteration_).collapse()
-    return ranker
 
 
-def check_ranker(ranker):
+def _check_ranker(ranker):
     """The class of a fitted ranker that can be exported."""
     R = type(ranker)
     if R is rankers.BlendedRanker:
         raise TypeError(
             "A BlendedRanker cannot be exported: pickle it, or export its `estimators_` one by one."
         )
-    if RANKERS.get(R.__name__) is not R:
-        raise TypeError(f"Only fitted {', '.join(RANKERS)} can be exported; got {R.__name__}.")
+    if isinstance(ranker, Pipeline):
+        raise TypeError(
+            "Only rankers can be stored as plain data; got Pipeline: store its last step, and its "
+            "scalers beside it, or pickle it. The other exports take pipelines of scalers."
+        )
+    classes = RANKERS | LINEAR
+    if classes.get(R.__name__) is not R:
+        raise TypeError(f"Only fitted {', '.join(classes)} can be exported; got {R.__name__}.")
     ranker._check_is_fitted()
     if getattr(ranker, "estimator", None) is not None:
         raise ValueError(
@@ -292,7 +386,10 @@ def _plain_param(name, value):
         return {str(key): _plain_param(name, x) for key, x in value.items()}
     if name == "interaction_cst":
         return [_plain_group(group) for group in value]
-    if name in ("grade_values", "monotonic_cst") and not callable(value):
+    if name == "weights" and isinstance(value, Mapping):
+        pairs = [[_plain_param(name, x) for x in pair] for pair in value.items()]
+        return pairs
+    if name in PARAMS and name != "loss" and not callable(value) and np.iterable(value):
         return np.asarray(value).tolist()
     if name == "loss" and type(value) in LOSSES.values():
         params = value.get_params(deep=False)
@@ -314,8 +411,12 @@ def _plain_group(columns):
 
 def _plain(value):
     """An attribute as JSON holds it."""
+    if isinstance(value, list):
+        return [x.tolist() for x in value]
     if not isinstance(value, np.ndarray):
-        return value
+        return value.item() if isinstance(value, np.generic) else value
+    if value.ndim > 1:
+        return value.tolist()
     if value.dtype == object:  # names of features, which may be of a subclass of str
         return [str(name) for name in value]
     return [x if math.isfinite(x) else repr(x) for x in value.tolist()]
@@ -325,10 +426,11 @@ def _build(R, params, n_features):
     """A ranker that is not fitted, its parameters checked; those it lacks are as by default."""
     defaults = R().get_params(deep=False)
     kinds = {name: PARAMS.get(name, schema.scalar) for name in defaults}
-    if isinstance(defaults.get("loss"), str):  # one of its own, by name
+    if isinstance(defaults.get("loss"), str):  # a choice, and no object
         kinds["loss"] = schema.scalar
     ranker = R(**schema.fields(kinds, params, "params", optional=kinds))
-    ranker.n_features_in_ = n_features
+    if n_features is not None:
+        ranker.n_features_in_ = n_features
     with _explained_params():
         ranker._check_params()
     return ranker
@@ -342,11 +444,22 @@ def _explained_params():
         raise ValueError(f"params: {error}") from error
 
 
-def _set_attributes(ranker, value, bins, n_rounds):
-    """Set all fitted attributes but the model."""
-    kinds = _attribute_kinds(type(ranker))
-    found = schema.fields(kinds, value, "attributes", optional=kinds.keys() - REQUIRED)
-    sizes = {"train_loss_": n_rounds, "feature_names_in_": len(bins)}
+def _set_attributes(ranker, value, n_rounds=None):
+    """Set all fitted attributes but the rounds, of which there may be a number."""
+    R = type(ranker)
+    kinds = _attribute_kinds(R)
+    required = kinds.keys() - {"grades_", "feature_names_in_"}
+    if issubclass(R, BoostedRanker):
+        required &= REQUIRED
+    found = schema.fields(kinds, value, "attributes", optional=kinds.keys() - required)
+    if n_rounds is None and "train_loss_" in found:
+        n_rounds = len(found["train_loss_"])
+    if "coefs_" in found:
+        _set_layers(ranker, found)
+    elif "coef_" in found:
+        ranker.n_features_in_ = len(found["coef_"])
+        schema.require(ranker.n_features_in_ > 0, "attributes.coef_", "not be empty")
+    sizes = {"train_loss_": n_rounds, "feature_names_in_": ranker.n_features_in_}
     if "levels_" in found:
         n_levels = len(found["levels_"])
         schema.require(n_levels > 0, "attributes.levels_", "not be empty")
@@ -354,18 +467,55 @@ def _set_attributes(ranker, value, bins, n_rounds):
     for name, size in sizes.items():
         wrong = name in found and len(found[name]) != size
         schema.require(not wrong, f"attributes.{name}", f"have {size} entries")
-    few = len(found["validation_score_"]) <= n_rounds
-    schema.require(few, "attributes.validation_score_", f"have at most {n_rounds} entries")
+    if n_rounds is not None:
+        few = len(found["validation_score_"]) <= n_rounds
+        schema.require(few, "attributes.validation_score_", f"have at most {n_rounds} entries")
+        ranker.n_iter_ = n_rounds
     for name, most in (("best_iteration_", n_rounds), ("n_queries_skipped_", found["n_queries_"])):
-        schema.require(found[name] <= most, f"attributes.{name}", f"be at most {most}")
+        fits = name not in found or found[name] <= most
+        schema.require(fits, f"attributes.{name}", f"be at most {most}")
     if "feature_names_in_" in found:
         found["feature_names_in_"] = np.array(found["feature_names_in_"], dtype=object)
     for name, x in found.items():
         setattr(ranker, name, x)
-    ranker.n_iter_ = n_rounds
-    ranker._binner = ranker._make_binner()
-    ranker._binner.thresholds_ = bins
-    ranker._binner.n_bins_ = np.array([len(cuts) + 1 for cuts in bins], dtype=np.intp)
+
+
+def _set_layers(ranker, found):
+    """Check the layers of a linear function or a net, and make arrays of them."""
+    path = "attributes.coefs_"
+    weights, intercepts = found["coefs_"], found["intercepts_"]
+    schema.require(len(weights) > 0 and len(weights[0]) > 0, path, "not be empty")
+    ranker.n_features_in_ = len(weights[0])
+    # Parameters do not tell the units: they may have been set since.
+    units = [len(x) for x in intercepts]
+    n_layers = len(units) + 1
+    schema.require(len(weights) == n_layers, path, f"have {n_layers} layers")
+    shapes = [ranker.n_features_in_, *units, 1]
+    for k, (layer, n_in, n_out) in enumerate(zip(weights, shapes, shapes[1:], strict=False)):
+        fits = len(layer) == n_in and all(len(row) == n_out for row in layer) and n_out > 0
+        schema.require(fits, f"{path}[{k}]", f"be {n_in} lists of {n_out} numbers")
+    found["coefs_"] = [np.array(layer) for layer in weights]
+
+
+def _check_features(ranker):
+    """Check what names features, now that their number and names are known."""
+    n_features = ranker.n_features_in_
+    if isinstance(ranker, rankers.SingleFeatureRanker):
+        feature, scores = ranker.feature_, ranker.feature_scores_
+        chosen = feature is not None
+        path = "attributes.feature_"
+        schema.require(not chosen or feature < n_features, path, f"be below {n_features}")
+        path = "attributes.feature_scores_"
+        schema.require(chosen == (scores is not None), path, "be there if `feature_` is")
+        if chosen:
+            fits = len(scores) == n_features and all(len(row) == 2 for row in scores)
+            schema.require(fits, path, f"be {n_features} lists of 2 numbers")
+            ranker.feature_scores_ = np.array(scores)
+        if ranker.weights is not None:
+            try:
+                ranker._given_weights()
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"params: {error}") from error
 
 
 def _float32(value, path, bins):

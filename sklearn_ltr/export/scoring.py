@@ -14,10 +14,46 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ltr import rankers
 from sklearn_ltr.base import BaseRanker, LinearRanker
-from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.preprocessing import QueryScaler
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 from sklearn_ltr.validation import warn_caller
+
+# Only what is listed here is exported, and built of plain data: rankers of boosted stumps and
+# trees, which bin features;
+RANKERS = {
+    name: getattr(rankers, name)
+    for name in (
+        "FRank",
+        "GBRank",
+        "LambdaMART",
+        "McRank",
+        "MPBoost",
+        "QBRank",
+        "QuadraticBoosting",
+        "RankBoost",
+        "RegressionRanker",
+        "XENDCG",
+        "YetiRank",
+    )
+}
+# and linear functions and nets.
+LINEAR = {
+    name: getattr(rankers, name)
+    for name in (
+        "AdaRank",
+        "LambdaRank",
+        "ListMLE",
+        "ListNet",
+        "LossRanker",
+        "MPRank",
+        "RankCosine",
+        "RankNet",
+        "RankSVM",
+        "SVMMAP",
+        "SVRank",
+        "SingleFeatureRanker",
+    )
+}
 
 # Features that a warning names.
 MOST_NAMES = 10
@@ -333,7 +369,13 @@ def _function(estimator, maps):
             "Only fitted rankers of this package, pipelines of scalers and one of them, and "
             f"searches of these can be exported; got {what}."
         )
-    if getattr(rankers, what, None) is not type(estimator):
+    if isinstance(estimator, rankers.FeatureRank):
+        raise TypeError(
+            "The scores of FeatureRank are made of the ranks of a row among those of its query, "
+            "which no other program knows: pickle the ranker."
+        )
+    known = RANKERS | LINEAR | {"BlendedRanker": rankers.BlendedRanker}
+    if known.get(what) is not type(estimator):
         raise TypeError(
             f"Only the rankers of this package itself can be exported; got {what}, a class of its "
             "own, whose scores may be others."
@@ -348,14 +390,7 @@ def _function(estimator, maps):
         intercepts = [*estimator.intercepts_, np.zeros(1)]
         net = Net(list(estimator.coefs_), intercepts, estimator.activation)
         return _scaled_net(net, maps), what
-    if isinstance(estimator, BoostedRanker):
-        return _of_boosting(estimator, maps), what
-    if isinstance(estimator, rankers.FeatureRank):
-        raise TypeError(
-            "The scores of FeatureRank are made of the ranks of a row among those of its query, "
-            "which no other program knows: pickle the ranker."
-        )
-    raise TypeError(f"{what} is no ranker that can be exported: pickle it.")
+    return _of_boosting(estimator, maps), what
 
 
 def _of_boosting(ranker, maps):

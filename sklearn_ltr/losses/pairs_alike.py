@@ -47,7 +47,6 @@ def costs(data, n_pairs, pair_weighting):
     -------
     costs : ndarray of shape (n_queries,)
     """
-    check_choice(pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
     if pair_weighting == "pair":
         return data.v
     return data.query_weight / data.sum(data.query_weight) / n_pairs

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.keywords import explain_keywords
-from sklearn_ltr.losses.pairs_alike import costs
+from sklearn_ltr.losses.pairs_alike import PAIR_WEIGHTINGS, costs
 from sklearn_ltr.queries import centre
-from sklearn_ltr.validation import check_positive, warn_caller
+from sklearn_ltr.validation import check_choice, check_positive, warn_caller
 
 # The matrix of as many features squared takes 32 MB.
 MOST_FEATURES = 2000
@@ -147,7 +147,7 @@ class MPRank(LinearRanker):
         ConvergenceWarning
             If the precision of numbers does not suffice for the minimum.
         """
-        check_positive(self.C, "C")
+        self._check_params()
         data = self._validate_training_data(X, y, groups, query_weight)
         data = data.select(data.informative)
         n = data.queries.sizes
@@ -163,6 +163,10 @@ class MPRank(LinearRanker):
             "rescale them, or raise `C`.",
         )
         return self
+
+    def _check_params(self):
+        check_positive(self.C, "C")
+        check_choice(self.pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
 
 
 class _Centred:

@@ -135,7 +135,7 @@ class SingleFeatureRanker(LinearRanker):
             in every query, or `weights` has another number of entries than there are features, or
             names a column that is not there.
         """
-        metric = get_metric(getattr(self.scoring, "metric", self.scoring))
+        metric = self._check_params()
         data = self._validate_training_data(X, y, groups, query_weight)
         if self.weights is not None:
             self.feature_ = self.feature_scores_ = None
@@ -154,6 +154,10 @@ class SingleFeatureRanker(LinearRanker):
         x = column_of(data.X, self.feature_)[data.queries.order]
         self._warn_if_constant(data, x, "All features may be constant.")
         return self
+
+    def _check_params(self):
+        """The metric, of `scoring`."""
+        return get_metric(getattr(self.scoring, "metric", self.scoring))
 
     def _score_features(self, metric, data):
         y, offsets, n_threads = data.y, data.offsets, data.n_threads

@@ -9,10 +9,10 @@ from sklearn_ltr._kernels import _distances
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.cutting_planes import check_cutting_planes, minimise
 from sklearn_ltr.keywords import explain_keywords
-from sklearn_ltr.losses.pairs_alike import costs
+from sklearn_ltr.losses.pairs_alike import PAIR_WEIGHTINGS, costs
 from sklearn_ltr.queries import centre
 from sklearn_ltr.ranking import rows_to_rank
-from sklearn_ltr.validation import check_positive
+from sklearn_ltr.validation import check_choice, check_positive
 
 
 class SVRank(LinearRanker):
@@ -158,8 +158,7 @@ class SVRank(LinearRanker):
         ConvergenceWarning
             If `max_iter` planes, or the precision of numbers, do not suffice for `tol`.
         """
-        check_cutting_planes(self)
-        check_positive(self.epsilon, "epsilon", zero=True)
+        self._check_params()
         data = self._validate_training_data(X, y, groups, query_weight)
         data = data.select(data.informative)
         loss = _DistanceLoss(data, self.epsilon, self.pair_weighting)
@@ -171,6 +170,11 @@ class SVRank(LinearRanker):
             "penalty too strong: rescale the features, lower `epsilon`, or raise `C`.",
         )
         return self
+
+    def _check_params(self):
+        check_cutting_planes(self)
+        check_positive(self.epsilon, "epsilon", zero=True)
+        check_choice(self.pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
 
 
 class _DistanceLoss:

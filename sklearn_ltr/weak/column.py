@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Single features as weak rankers."""
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 
+from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker
 
 
@@ -29,6 +32,26 @@ class Column(WeakRanker):
     def collapse(cls, terms, n_outputs=1):
         """As `WeakRanker.collapse`: a SumOfColumns."""
         return SumOfColumns(terms, n_outputs)
+
+    def to_plain(self):
+        """Its fields as plain data."""
+        return schema.plain(self, self._kinds([]))
+
+    @classmethod
+    def from_plain(cls, value, path, bins):
+        """The column that `to_plain` made plain data of; ValueError if they are malformed.
+
+        Of `bins` only the number counts, that of the features.
+        """
+        return cls(**schema.fields(cls._kinds(bins), value, path))
+
+    @classmethod
+    def _kinds(cls, bins):
+        """The kinds of the fields that are stored."""
+        return {
+            "feature": partial(schema.integer, high=len(bins) - 1),
+            "gain": partial(schema.number, largest=schema.LARGEST),
+        }
 
     def importances(self, n_features):
         """Gain of each feature, and how often it is used: ndarrays of shape (n_features,)."""

@@ -407,7 +407,7 @@ malformed = [
     # The frame.
     (MPBoost, ["format_version"], True, "format_version must be an integer"),
     (MPBoost, ["class"], "object", "class must be one of"),
-    (MPBoost, ["class"], "AdaRank", "class must be one of"),
+    (MPBoost, ["class"], "FeatureRank", "class must be one of"),
     (MPBoost, ["class"], ["MPBoost"], "class must be one of"),
     (MPBoost, ["class"], "RankBoost", "params has an unknown key 'alpha'"),
     (MPBoost, ["extra"], 1, "The model has an unknown key 'extra'"),

@@ -21,9 +21,17 @@ from sklearn_ltr.weak.tree import Tree
 
 # A folder for each form that files have had; `write.py` beside them wrote them.
 STORED = Path(__file__).parent / "stored"
-each_file = pytest.mark.parametrize(
-    "path", sorted(STORED.rglob("*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}"
-)
+FILES = sorted(STORED.rglob("*.json"))
+
+
+def each(files):
+    return pytest.mark.parametrize(
+        "path", files, ids=lambda path: f"{path.parent.name}-{path.stem}"
+    )
+
+
+each_file = each([path for path in FILES if path.stem in plain.RANKERS])
+each_linear_file = each([path for path in FILES if path.stem in plain.LINEAR])
 
 
 def read(path):
@@ -39,7 +47,7 @@ def assert_scores(ranker, X, scores):
 
 
 def test_every_class_is_stored():
-    assert {path.stem for path in STORED.rglob("*.json")} == plain.RANKERS.keys()
+    assert {path.stem for path in FILES} == {*plain.RANKERS, *plain.LINEAR}
 
 
 @each_file
@@ -63,6 +71,35 @@ def test_stored_models_load(path):
     ranker.set_params(n_estimators=ranker.n_iter_ + 2, early_stopping=False)
     ranker.fit(X, rng.integers(0, 4, len(X)), np.repeat(np.arange(len(X) // 6), 6))
     assert len(ranker.train_loss_) == ranker.n_iter_ > len(model["rounds"])
+
+
+@each_linear_file
+def test_stored_linear_functions_and_nets_load(path):
+    model, X, scores = read(path)
+    ranker = from_dict(copy.deepcopy(model))
+    assert len(np.unique(scores)) > 2
+    if hasattr(ranker, "coefs_"):  # the exponential function is the processor's
+        assert_allclose(ranker.predict(X), scores, rtol=1e-13)
+    else:
+        assert_array_equal(ranker.predict(X), scores)
+    again = json.loads(json.dumps(to_dict(ranker), allow_nan=False))
+    again["sklearn_ltr_version"] = model["sklearn_ltr_version"]
+    assert {part: again[part] for part in model if part != "params"} == {
+        part: value for part, value in model.items() if part != "params"
+    }
+    assert {name: again["params"][name] for name in model["params"]} == as_loaded(model["params"])
+
+
+@each_linear_file
+def test_every_parameter_of_a_linear_function_may_have_come_later(path):
+    model, X, _ = read(path)
+    defaults = plain.LINEAR[model["class"]]().get_params(deep=False)
+    for name in model["params"]:
+        data = copy.deepcopy(model)
+        del data["params"][name]
+        ranker = from_dict(data)
+        assert getattr(ranker, name) == defaults[name]
+        assert np.isfinite(ranker.predict(X)).all()
 
 
 def as_loaded(params):

@@ -33,6 +33,10 @@ PARAMS = {
     "validation_fraction": 0.3,
     "random_state": 0,
     "warm_start": True,
+    "hidden_layer_sizes": (3, 2),
+    "max_iter": 5,
+    "C": 0.1,
+    "tol": 0.01,
 }
 
 
@@ -51,16 +55,18 @@ def make_data():
 def make(R):
     names = inspect.signature(R).parameters
     params = {name: value for name, value in PARAMS.items() if name in names}
-    return R(**params, **({"loss": SquaredHinge(margin=0.5)} if R.__name__ == LOSS_OF else {}))
+    return R(**params, **({"loss": SquaredHinge(margin=0.5)} if R.__name__ in LOSS_OF else {}))
 
 
-LOSS_OF = "QuadraticBoosting"
+LOSS_OF = ("QuadraticBoosting", "LossRanker")
 
 
 def main(folder):
     X, y, groups = make_data()
     rows = X[:48]
-    for name, R in plain.RANKERS.items():
+    for name, R in (plain.RANKERS | plain.LINEAR).items():
+        if name in plain.LINEAR:
+            X, rows = np.nan_to_num(X), np.nan_to_num(rows)
         ranker = make(R).fit(X, y, groups)
         stored = {
             "model": to_dict(ranker),
