@@ -366,7 +366,10 @@ def _check_ranker(ranker):
         )
     classes = RANKERS | LINEAR
     if classes.get(R.__name__) is not R:
-        raise TypeError(f"Only fitted {', '.join(classes)} can be exported; got {R.__name__}.")
+        raise TypeError(
+            f"Only fitted {', '.join(classes)} can be stored as plain data; got {R.__name__}: "
+            "pickle it, or store it by skops."
+        )
     ranker._check_is_fitted()
     if getattr(ranker, "estimator", None) is not None:
         raise ValueError(
