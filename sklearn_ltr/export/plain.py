@@ -357,7 +357,8 @@ def _check_ranker(ranker):
     R = type(ranker)
     if R is rankers.BlendedRanker:
         raise TypeError(
-            "A BlendedRanker cannot be exported: pickle it, or export its `estimators_` one by one."
+            "A BlendedRanker cannot be stored as plain data: pickle it, or store its `estimators_` "
+            "one by one."
         )
     if isinstance(ranker, Pipeline):
         raise TypeError(

@@ -205,7 +205,16 @@ CALLS = {
     "make_cubic_ranking": {"n_queries": 3, "n_docs": 5, "n_features": 3},
     "to_dict": None,
     "from_dict": None,
-    "to_ranklib_xml": None,
+    **dict.fromkeys(
+        (
+            "to_linear_json",
+            "to_onnx",
+            "to_ranklib_xml",
+            "to_solr_json",
+            "to_xgboost_json",
+            "register_onnx_converters",
+        )
+    ),
     "get_metric": None,  # by its switches, above
     "make_ranking_scorer": None,
     "get_scorer": None,

@@ -902,10 +902,11 @@ def test_the_blend_by_default_takes_what_trees_take(data, monkeypatch, kind):
     assert_allclose(scores, dense.predict(X, groups=groups), rtol=0, atol=0.1)
 
 
-def test_a_blend_is_not_exported(data):
+def test_a_blend_within_queries_is_not_exported(data):
     X, y, groups = data
     ranker = BlendedRanker([("a", MPBoost(n_estimators=2))]).fit(X, y, groups=groups)
-    for export in (to_dict, to_ranklib_xml):
-        with pytest.raises(TypeError, match="BlendedRanker cannot be exported: pickle it, or exp"):
-            export(ranker)
+    with pytest.raises(TypeError, match="BlendedRanker cannot be stored as plain data: pickle it"):
+        to_dict(ranker)
+    with pytest.raises(ValueError, match='standardize="query" scores a row by the other rows of'):
+        to_ranklib_xml(ranker)
     assert to_dict(ranker.estimators_[0])["class"] == "MPBoost"
