@@ -414,7 +414,7 @@ def _of_boosting(ranker, maps):
 
 def _trees(terms, ranker, maps):
     """Trees of (coefficient, weak ranker)."""
-    close = {(feature, number): x for feature, number, x in ranker._binner.float32_}
+    close = _close_behind(ranker._binner, maps)
     constant, nodes = 0.0, []
     used = np.zeros(ranker.n_features_in_, dtype=bool)
     proven = used.copy()  # splits between missing values and all others
@@ -429,12 +429,11 @@ def _trees(terms, ranker, maps):
         threshold = tree.threshold.copy()
         threshold[inner] = largest_below(threshold[inner], maps, tree.feature[inner])
         narrow, torn = rounded_down(threshold), np.zeros(len(threshold), dtype=bool)
-        if not maps:
-            for node in inner:
-                key = int(tree.feature[node]), int(tree.bin[node])
-                if key in close:
-                    torn[node] = close[key] is None
-                    narrow[node] = narrow[node] if torn[node] else close[key]
+        for node in inner:
+            key = int(tree.feature[node]), int(tree.bin[node])
+            if key in close:
+                torn[node] = close[key] is None
+                narrow[node] = narrow[node] if torn[node] else close[key]
         nodes.append(
             Nodes(
                 tree.feature, threshold, narrow, torn, tree.missing_right, tree.left, tree.gain,
@@ -443,6 +442,22 @@ def _trees(terms, ranker, maps):
         )  # fmt: skip
     known = ranker._binner.has_missing_
     return Trees(constant, nodes, proven if known is None else used & known, known is not None)
+
+
+def _close_behind(binner, maps):
+    """As `Binner.float32_`, by feature and number of a threshold.
+
+    Behind scalers, what is known of training values is that there are some between any two
+    thresholds: these, if the same number in 32 bits, do not part them.
+    """
+    if not maps:
+        return {(feature, number): x for feature, number, x in binner.float32_}
+    found = {}
+    for feature, cuts in enumerate(binner.thresholds_):
+        narrow = rounded_down(largest_below(cuts, maps, np.full(len(cuts), feature)))
+        for number in np.flatnonzero(narrow[1:] == narrow[:-1]).tolist():
+            found[feature, number] = found[feature, number + 1] = None
+    return found
 
 
 def _of_blend(blend, maps):

@@ -136,6 +136,22 @@ def test_a_split_of_missing_values_stays_one():
     assert largest_below(np.array([np.inf]), maps, np.array([0])) == np.inf
 
 
+def test_values_that_32_bits_do_not_tell_apart_behind_a_scaler():
+    """Times in seconds, of which numbers of 32 bits have one for two minutes."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([1.7e9 + rng.integers(0, 600, 60), rng.normal(size=60)])
+    y, groups = (X[:, 0] > 1.7e9 + 300) + (X[:, 1] > 0), np.repeat(np.arange(6), 10)
+    pipeline = make_pipeline(StandardScaler(), make(LambdaMART)).fit(
+        X, y, lambdamart__groups=groups
+    )
+    for export in (to_xgboost_json, to_ranklib_xml):
+        with pytest.warns(UserWarning, match="the same number in 32 bits, of the features 0: rows"):
+            export(pipeline)
+    X[:, 0] -= 1.7e9  # a remedy
+    pipeline.fit(X, y, lambdamart__groups=groups)
+    to_xgboost_json(pipeline)
+
+
 @examples(300)
 @given(threshold=st.floats(allow_nan=False))
 def test_numbers_of_32_bits_are_rounded_down(threshold):
