@@ -164,7 +164,7 @@ def check(data, X, again):
             assert len(stages) == ranker.n_iter_, "stages"
             assert np.isfinite(stages).all(), "stages are not finite"
             assert np.isfinite(ranker.feature_importances_).all(), "importances are not finite"
-        if hasattr(ranker, "contributions"):
+        if hasattr(ranker, "shape_function") or hasattr(ranker, "expected_score_"):
             assert np.isfinite(ranker.contributions(X)).all(), "contributions are not finite"
         if again:
             ranker = from_dict(json.loads(json.dumps(to_dict(ranker), allow_nan=False)))

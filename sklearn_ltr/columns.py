@@ -51,6 +51,20 @@ def column_number(column, fitted, parameter):
     )
 
 
+def check_feature_names(fitted, feature_names):
+    """A name for each column of `X`: those given, or its own ones, or numbers; list of str."""
+    n_features = fitted.n_features_in_
+    if feature_names is None:
+        default = [f"feature {i}" for i in range(n_features)]
+        return list(getattr(fitted, "feature_names_in_", default))
+    if len(feature_names) != n_features:
+        raise ValueError(
+            f"`feature_names` must have one name for each of the {n_features} features; got "
+            f"{len(feature_names)}."
+        )
+    return [str(name) for name in feature_names]
+
+
 def dtypes_of(X):
     """dtype of each column of a frame of pandas, polars or pyarrow; None of what is no frame."""
     if not hasattr(X, "shape"):  # such as a LazyFrame, whose dtypes cost a query

@@ -137,6 +137,7 @@ DIFFERENT = {
         ("metric", "MetricAtKDisplay"): "of any cut-off",
         ("estimator", "MetricByRoundDisplay"): "has rounds",
         ("ranker", "DirectedDistanceDisplay"): "needs no stumps",
+        ("ranker", "ContributionsDisplay"): "takes trees, too",
     },
 }
 

@@ -212,6 +212,7 @@ OTHER_SUMS = {
     "metrics/_per_query.py": (1, "what an error counts"),
     "metrics/pairwise.py": (1, "the counts of a function on arrays"),
     "weak/stump.py": (2, "bins"),
+    "weak/attribution.py": (2, "leaves; what there is to do for a row"),
     "boosting/additive.py": (1, "features"),
     "scorefunction.py": (1, "weights of a function"),
     "cutting_planes.py": (1, "planes"),

@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 from numbers import Integral
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils import check_scalar, get_tags
@@ -13,6 +14,7 @@ from sklearn_ltr.binning import Binner, Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.columns import column_number
 from sklearn_ltr.validation import check_choice, check_positive
+from sklearn_ltr.weak.attribution import PathAttribution
 from sklearn_ltr.weak.learners import FEATURES, RegressorLearner, TreeLearner
 from sklearn_ltr.weak.tree import Tree, TreeGrower, symmetric_depth
 
@@ -25,6 +27,10 @@ MAX_SYMMETRIC_DEPTH = 16
 
 # What is drawn in a round: the key of its seed. Keys from FEATURES on are one for each output.
 ROWS = 0
+
+# What was made of models for `contributions`, by the predictor: not stored with a ranker, and gone
+# with its model.
+ATTRIBUTIONS = WeakKeyDictionary()
 
 
 class TreeBoosting(BoostedRanker):
@@ -41,6 +47,92 @@ class TreeBoosting(BoostedRanker):
         """Number of splits on each feature: ndarray of shape (`n_features_in_`,), dtype intp."""
         self._check_is_fitted()
         return self.model_.first(self.best_iteration_).importances()[1]
+
+    @property
+    def expected_score_(self):
+        """What `contributions` are added to, float: the mean of the trees over training rows.
+
+        Each tree has its own mean, over the rows and weights it was grown on; this is their sum.
+        """
+        self._check_is_fitted()
+        try:
+            return self._attribution().expectation
+        except (TypeError, ValueError) as error:
+            raise AttributeError(str(error)) from error
+
+    def contributions(self, X):
+        """What each feature adds to the scores: Shapley values, dependent on the paths of trees.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        contributions : ndarray of shape (n_samples, n_features), dtype float64
+            In the units of the scores; 0 for features that are not used. ``expected_score_`` and
+            the sum of a row are ``predict(X)``, up to rounding. Always dense.
+
+        Raises
+        ------
+        NotFittedError
+            If the ranker is not fitted.
+        TypeError
+            If the score is no sum of trees, but of regressors given as `estimator`.
+        ValueError
+            If `X` is invalid, or the model was stored before trees kept how many rows came to their
+            nodes.
+
+        See Also
+        --------
+        sklearn_ltr.plotting.ContributionsDisplay : Draws those of a row, or of two rows.
+
+        Notes
+        -----
+        They are the values of TreeSHAP [1]_, exactly: what a feature adds to the expected score
+        where it becomes known, averaged over all orders in which features become known. The
+        expectation where a feature is not known goes down both sides of its splits, by the weight
+        of the training rows that did (`feature_perturbation="tree_path_dependent"` of the package
+        shap). They are therefore relative to the mean of training rows, unlike those of rankers of
+        stumps, which are the terms of the sum that the score is. Differences between two rows of a
+        query are what explains a ranking.
+
+        References
+        ----------
+        .. [1] Lundberg, Erion, Lee. "Consistent Individualized Feature Attribution for Tree
+           Ensembles". arXiv 1802.03888, 2018.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_ltr import LambdaMART
+        >>> from sklearn_ltr.datasets import make_ranking
+        >>> X, y, groups = make_ranking(n_queries=50, random_state=0)
+        >>> ranker = LambdaMART(n_estimators=50).fit(X, y, groups=groups)
+        >>> contributions = ranker.contributions(X)
+        >>> contributions.shape == X.shape
+        True
+        >>> scores = ranker.expected_score_ + contributions.sum(axis=1)
+        >>> np.allclose(scores, ranker.predict(X), rtol=0, atol=1e-10)
+        True
+        """
+        self._check_is_fitted()
+        attribution = self._attribution()
+        X = self._validate_X(X, reset=False)
+        return attribution.contributions(X, self._n_threads())
+
+    def _attribution(self):
+        """What knows the contributions to the scores of the model that `predict` uses."""
+        if self._predictor not in ATTRIBUTIONS:
+            terms = self.model_.first(self.best_iteration_).terms
+            if regressors := [weak for _, weak in terms if not isinstance(weak, Tree)]:
+                raise TypeError(
+                    f"The score is a sum of regressors, given as `estimator`: {regressors[-1]!r}. "
+                    "Exact contributions of features are known of trees, with estimator=None. "
+                    "sklearn_ltr.model_selection.permutation_importance works for every ranker."
+                )
+            ATTRIBUTIONS[self._predictor] = PathAttribution(terms)
+        return ATTRIBUTIONS[self._predictor]
 
     def _grower(self, train):
         return TreeGrower(

@@ -64,15 +64,14 @@ def check_sum_of_stumps(ranker, caller):
     return ranker
 
 
-def check_feature_names(ranker, feature_names):
-    """A name for each feature: list of str."""
-    n_features = ranker.n_features_in_
-    if feature_names is None:
-        default = [f"feature {i}" for i in range(n_features)]
-        return list(getattr(ranker, "feature_names_in_", default))
-    if len(feature_names) != n_features:
+def check_contributions(ranker, caller):
+    """The fitted ranker, of a search its best one, if it knows the contributions of features."""
+    ranker = unwrap_search(ranker)
+    if not hasattr(ranker, "contributions"):
         raise ValueError(
-            f"`feature_names` must have one name for each of the {n_features} features; got "
-            f"{len(feature_names)}."
+            f"{caller} needs a ranker whose score is a sum of stumps or trees; got "
+            f"{type(ranker).__name__}. Of a pipeline, give the last step and rows that the others "
+            "have transformed."
         )
-    return [str(name) for name in feature_names]
+    ranker._check_is_fitted()
+    return ranker

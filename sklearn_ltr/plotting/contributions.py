@@ -8,13 +8,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_scalar
 
+from sklearn_ltr.columns import check_feature_names
 from sklearn_ltr.plotting._base import (
     NEGATIVE,
     POSITIVE,
     axes_or_new,
-    check_feature_names,
+    check_contributions,
     check_matplotlib,
-    check_sum_of_stumps,
 )
 
 
@@ -22,7 +22,9 @@ class ContributionsDisplay:
     """Why a row has its score, or why one row is ranked above another: a bar for each feature.
 
     The score of a ranker of stumps is a sum with one term for each feature, so that the bars add up
-    to the score exactly, or to the difference of two scores.
+    to the score exactly, or to the difference of two scores. Those of a ranker of trees are Shapley
+    values: they add up to what the score has beyond the expected one, or to the difference of two
+    scores.
 
     It is recommended to use `from_estimator` to create the display. All parameters are stored as
     attributes.
@@ -37,6 +39,8 @@ class ContributionsDisplay:
         What is written beside the bars.
     is_difference : bool, default=False
         Whether two rows are compared.
+    expected_score : float or None, default=None
+        What the contributions are added to; None is 0, or what cancels out in a difference.
 
     Attributes
     ----------
@@ -65,10 +69,11 @@ class ContributionsDisplay:
     >>> plt.close("all")
     """
 
-    def __init__(self, *, contributions, feature_names, is_difference=False):
+    def __init__(self, *, contributions, feature_names, is_difference=False, expected_score=None):
         self.contributions = contributions
         self.feature_names = feature_names
         self.is_difference = is_difference
+        self.expected_score = expected_score
 
     def plot(self, ax=None, *, n_features=10, **bar_kw):
         """Draw the bars.
@@ -106,8 +111,12 @@ class ContributionsDisplay:
         self.ax_.margins(x=0.25)  # room for the numbers
         self.ax_.set_ylim(max(len(sizes), 1) - 0.5, -0.5)  # the first on top
         self.ax_.axvline(0, color="black", linewidth=0.8)
-        what = "difference of the scores" if self.is_difference else "score"
-        self.ax_.set(xlabel=f"added to the {what}", title=f"{what} {self.contributions.sum():.3f}")
+        what = to = "difference of the scores" if self.is_difference else "score"
+        value = self.contributions.sum()
+        if self.expected_score is not None:
+            value += self.expected_score
+            to = f"expected score, {round(self.expected_score, 3) + 0.0:.3f}"  # no "-0.000"
+        self.ax_.set(xlabel=f"added to the {to}", title=f"{what} {value:.3f}")
         return self
 
     @classmethod
@@ -118,8 +127,8 @@ class ContributionsDisplay:
 
         Parameters
         ----------
-        ranker : MPBoost, RankBoost or FRank
-            Fitted; or a fitted search over one.
+        ranker : ranker of stumps or trees
+            Fitted, and with a method ``contributions``: not McRank; or a fitted search over one.
         x : array-like or sparse matrix of shape (n_features,) or (1, n_features)
             The row, such as ``X[i]``; of a frame, ``X.iloc[i]``.
         x_other : array-like or sparse matrix of the same shapes, default=None
@@ -145,14 +154,18 @@ class ContributionsDisplay:
             If matplotlib is not installed.
         NotFittedError
             If the ranker is not fitted.
+        TypeError
+            If the score is a sum of regressors given as `estimator`.
         ValueError
-            If the ranker is no sum of stumps, or an argument is invalid.
+            If the score is no sum of stumps or trees, or an argument is invalid.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        ranker = check_sum_of_stumps(ranker, cls.__name__)
+        ranker = check_contributions(ranker, cls.__name__)
         names = check_feature_names(ranker, feature_names)
         contributions, values = _explain(ranker, x, "x")
+        expected_score = None
         if x_other is None:
+            expected_score = getattr(ranker, "expected_score_", None)
             labels = [f"{name} = {value}" for name, value in zip(names, values, strict=True)]
         else:
             others, other_values = _explain(ranker, x_other, "x_other")
@@ -165,6 +178,7 @@ class ContributionsDisplay:
             contributions=contributions,
             feature_names=labels,
             is_difference=x_other is not None,
+            expected_score=expected_score,
         )
         return display.plot(ax, n_features=n_features, **bar_kw)
 

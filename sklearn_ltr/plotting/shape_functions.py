@@ -8,9 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_scalar
 
-from sklearn_ltr.columns import column_number
+from sklearn_ltr.columns import check_feature_names, column_number
 from sklearn_ltr.plotting._base import (
-    check_feature_names,
     check_matplotlib,
     check_sum_of_stumps,
 )

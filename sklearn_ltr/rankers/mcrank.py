@@ -299,6 +299,17 @@ class McRank(FitRowsMixin, TreeBoosting):
             X, y, groups, query_weight, (X_val, y_val, groups_val), sample_weight=sample_weight
         )
 
+    @property
+    def contributions(self):
+        """There are none: an AttributeError says why."""
+        raise AttributeError(
+            "McRank has no contributions of features, as its score is no sum of trees but the "
+            "expected relevance by several such sums. RegressionRanker is the closest ranker that "
+            "has them; sklearn_ltr.model_selection.permutation_importance works for every ranker."
+        )
+
+    expected_score_ = contributions
+
     def predict_grade_proba(self, X):
         """Probabilities of the grades.
 

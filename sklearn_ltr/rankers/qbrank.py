@@ -145,6 +145,8 @@ class QBRank(TreeBoosting):
         summed and made to sum to 1, if it has any.
     n_splits_ : ndarray of shape (`n_features_in_`,)
         Number of splits on each feature.
+    expected_score_ : float
+        What `contributions` are added to: the mean of the trees over the training rows.
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int

@@ -170,6 +170,8 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         Share of each feature in the gains of the splits.
     n_splits_ : ndarray of shape (`n_features_in_`,)
         Number of splits on each feature.
+    expected_score_ : float
+        What `contributions` are added to: the mean of the trees over the training rows.
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int

@@ -130,6 +130,8 @@ class Tree(WeakRanker):
         for name in ("bin", "left", "gain"):
             no_leaf = not found[name][feature < 0].any()
             schema.require(no_leaf, f"{path}.{name}", "be 0 at the leaves")
+        positive = (found["cover"] > 0).all() if "cover" in found else True
+        schema.require(positive, f"{path}.cover", "be positive")
         threshold = np.zeros(n_nodes)
         for node in inner:
             threshold[node] = stored_threshold(
