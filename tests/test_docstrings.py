@@ -17,7 +17,7 @@ from functools import cache
 import pytest
 from every_ranker import RANKERS, allows_nan, allows_sparse
 
-from sklearn_ltr import metrics, plotting
+from sklearn_ltr import export, metrics, plotting
 
 WORDS = {"stump": "weak ranker", "tree": "weak ranker", "iteration": "round", "step": "round"}
 
@@ -202,7 +202,8 @@ def methods(classes, names):
 FUNCTIONS = [
     (name, function) for name, function in vars(metrics).items() if inspect.isfunction(function)
 ]
-DISPLAYS = [getattr(plotting, name) for name in plotting.__all__]
+DISPLAYS = [getattr(plotting, name) for name in plotting.__all__ if name.endswith("Display")]
+LOOKS = [(f.__name__, f) for f in (export.export_text, export.trees_to_frame, plotting.plot_tree)]
 WAYS = ("from_estimator", "from_estimators", "from_predictions", "plot")
 CLASSES = [(R.__name__, R) for R in RANKERS]
 FITS = methods(RANKERS, ["fit"])
@@ -281,7 +282,7 @@ def test_exceptions_are_needed(table, group, key, monkeypatch):
 
 @pytest.mark.parametrize(
     ("who", "thing"),
-    [pytest.param(*pair, id=pair[0]) for pair in (*CLASSES, *FITS, *FUNCTIONS, *DRAWN)],
+    [pytest.param(*pair, id=pair[0]) for pair in (*CLASSES, *FITS, *FUNCTIONS, *DRAWN, *LOOKS)],
 )
 def test_parameters_are_those_of_the_signature(who, thing):
     parameters = inspect.signature(thing).parameters

@@ -80,6 +80,7 @@ WITHIN_A_LAYER = {
     ("scorefunction", "base"),
     ("scorefunction", "boosting"),
     ("model_selection", "scorers"),
+    ("plotting", "export"),
 }
 # The one ranker that is made of others: nothing imports it.
 MADE_OF_RANKERS = "blended"

@@ -8,6 +8,7 @@ import json
 import pkgutil
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from every_ranker import RANKERS, has, make, make_data, parameters, state
@@ -16,7 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import sklearn_ltr
-from sklearn_ltr import QuadraticBoosting, RankSVM, losses
+from sklearn_ltr import MPBoost, QuadraticBoosting, RankSVM, losses
 from sklearn_ltr.datasets import make_ranking
 from sklearn_ltr.export import plain, to_dict
 from sklearn_ltr.metrics import get_metric
@@ -213,8 +214,11 @@ CALLS = {
             "to_solr_json",
             "to_xgboost_json",
             "register_onnx_converters",
+            "trees_to_frame",
         )
     ),
+    "export_text": {"round": 2},
+    "plot_tree": {"round": 2, "tree": 0},
     "get_metric": None,  # by its switches, above
     "make_ranking_scorer": None,
     "get_scorer": None,
@@ -285,8 +289,13 @@ def call(name, folder, **arguments):
         given["folder"] = folder
     if name == "permutation_importance":
         given["estimator"] = RankSVM().fit(X, Y, IDS)
+    if name in ("export_text", "plot_tree"):
+        given["ranker"] = MPBoost(3).fit(X, Y, IDS)
     args = [X, Y] if name == "train_test_split_queries" else []
     result = function(*args, **given)
+    if name == "plot_tree":
+        plt.close(result.figure)
+        return [text.get_text() for text in result.texts]
     return list(result) if inspect.isgenerator(result) else result
 
 
