@@ -13,47 +13,15 @@ repeats, and each repeat takes the mean over many.
 """
 
 from functools import partial
-from types import SimpleNamespace
 
-import lightgbm
 import numpy as np
 from _data import make_data
 from _harness import make_parser, print_head, spread, take_turns, timed
+from _lightgbm_trees import read_tree, train
 
 from sklearn_ltr.weak.forest import TreeEnsemble
 
-TRAINING_ROWS = 20_000
 FEW = (1, 10, 100)
-
-
-def train(data, n_leaves, n_trees, n_classes):
-    X, y, _ = data
-    params = {
-        "num_leaves": n_leaves,
-        "learning_rate": 0.05,
-        "num_threads": 1,  # on a busy machine faster than one a core
-        "verbosity": -1,
-    }
-    if n_classes > 1:
-        params.update(objective="multiclass", num_class=n_classes)
-    dataset = lightgbm.Dataset(X[:TRAINING_ROWS], y[:TRAINING_ROWS], params=params)
-    return lightgbm.train(params, dataset, n_trees // n_classes)
-
-
-def read_tree(root):
-    """A tree of LightGBM's dump as arrays."""
-    nodes, left = [root], []
-    for node in nodes:  # which grows
-        left.append(len(nodes) if "split_feature" in node else 0)
-        if "split_feature" in node:
-            nodes += [node["left_child"], node["right_child"]]
-    return SimpleNamespace(
-        feature=np.array([node.get("split_feature", -1) for node in nodes], dtype=np.int32),
-        threshold=np.array([node.get("threshold", 0.0) for node in nodes]),
-        missing_right=np.array([not node.get("default_left", True) for node in nodes]),
-        left=np.array(left, dtype=np.int32),
-        value=np.array([node.get("leaf_value", 0.0) for node in nodes]),
-    )
 
 
 def read_terms(booster, n_trees, n_classes):
