@@ -22,24 +22,37 @@ trees = LambdaMART(20).fit(X, y, groups)
 """
 AFTER = """
 total = explanation.base_values + explanation.values.sum(axis=1)
-assert np.allclose(total, trees.predict(X), rtol=0, atol=1e-10)
+assert np.allclose(total, trees.predict(X), rtol=0, atol={atol})
+"""
+FIGURES = """
 import matplotlib.pyplot
 assert matplotlib.pyplot.get_fignums()
 """
 
 
-def test_the_figures_of_shap(tmp_path):
-    pytest.importorskip("shap")
-    pytest.importorskip("matplotlib")
+def run(number, after, folder):
+    """Run a block of the page's section, and what is to hold after it."""
     text = PAGE.read_text(encoding="utf-8").split(".. _shap:")[1]
-    block = re.search(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text)[1]
-    code = re.sub(r"^   ", "", block, flags=re.MULTILINE)
+    blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text)
+    code = re.sub(r"^   ", "", blocks[number], flags=re.MULTILINE)
     assert code.startswith("import shap\n")
     result = subprocess.run(
-        [sys.executable, "-c", BEFORE + code + AFTER],
+        [sys.executable, "-c", BEFORE + code + after],
         check=False,
         capture_output=True,
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_figures(tmp_path):
+    pytest.importorskip("shap")
+    pytest.importorskip("matplotlib")
+    run(0, AFTER.format(atol=1e-10) + FIGURES, tmp_path)
+
+
+def test_an_exported_model(tmp_path):
+    pytest.importorskip("shap")
+    pytest.importorskip("xgboost")
+    run(1, AFTER.format(atol=1e-5), tmp_path)
