@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, check_scalar
 
 from sklearn_ltr.base import BaseRanker
-from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
+from sklearn_ltr.boosting.early_stopping import EarlyStopping
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.linear import hidden_layer, weighted_sums
 from sklearn_ltr.losses.base import bind, check_loss
@@ -187,9 +187,10 @@ class ScoreFunctionRanker(BaseRanker):
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.
-        X_val, y_val, groups_val : array-likes, default=None
+        X_val, y_val, groups_val : array-likes or tuples of them, default=None
             Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each iteration, in ``validation_score_``. In a pipeline they
+            it they are scored after each iteration, in ``validation_score_``. Tuples are several
+            sets, of which the first decides; all are in ``validation_history_``. In a pipeline they
             need ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
 
@@ -231,9 +232,7 @@ class ScoreFunctionRanker(BaseRanker):
         # Of the rows that there is something to learn from they may be smaller than of all.
         scale[scale < SMALLEST_FEATURE] = 1  # as of constants
         function = ScoreFunction(self._hidden(), self.activation, scale, train.n_threads)
-        judge = None
-        if held_out is not None:
-            judge, X_held_out = Judge(held_out, stopping.metric()), _float64_rows(held_out)
+        validation_sets = [(_float64_rows(one), stopping.judges(one)) for one in held_out]
         rng = np.random.default_rng(seed)
         kept = start = function.start(rng)
         stopping.start()
@@ -241,8 +240,13 @@ class ScoreFunctionRanker(BaseRanker):
         def after(parameters, loss):
             """Keep an iteration, and tell whether it is the last."""
             nonlocal kept
-            score = None if judge is None else judge(function.scores(parameters, X_held_out))
-            stopping.record(loss, score)
+            scores = [
+                [judge(scores) for judge in judges]
+                for scores, judges in (
+                    (function.scores(parameters, X), judges) for X, judges in validation_sets
+                )
+            ]
+            stopping.record(loss, scores)
             if self.best_iteration_ == self.n_iter_:
                 kept = parameters.copy()
             stopping.report(self.max_iter)

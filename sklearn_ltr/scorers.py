@@ -85,7 +85,7 @@ def make_ranking_scorer(metric, **switches):
     metric : str, Metric or callable
         A name that `sklearn_ltr.metrics.get_metric` knows, such as "ndcg@10", "map" or "p@5"; a
         metric object; or any function ``metric(y_true, y_score, groups=..., query_weight=...)`` of
-        which higher values are better. A function cannot judge early stopping.
+        which higher values are better.
     **switches : object
         Switches of the metric, such as ``gain="linear"`` or ``like="trec_eval"``; keyword arguments
         of a function.

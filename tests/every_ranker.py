@@ -216,6 +216,8 @@ def state(model):
         "candidate_scores_",
     )
     found = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    for k, of_set in enumerate(getattr(model, "validation_history_", ())):
+        found |= {f"{name} of set {k}": scores for name, scores in of_set.items()}
     names = ("n_iter_", "best_iteration_", "n_queries_", "n_queries_skipped_", "n_features_in_")
     return found | {name: getattr(model, name) for name in names if hasattr(model, name)}
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.binning import MAX_BINS, Binner
 from sklearn_ltr.boosting.additive import AdditiveModel
-from sklearn_ltr.boosting.early_stopping import EarlyStopping, Judge
+from sklearn_ltr.boosting.early_stopping import EarlyStopping
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.validation import LARGEST_SCORE, check_positive, check_predicted
@@ -142,15 +142,16 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.
-        X_val, y_val, groups_val : array-likes, default=None
+        X_val, y_val, groups_val : array-likes or tuples of them, default=None
             Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            it they are scored after each round, in ``validation_score_``. Tuples are several sets,
+            of which the first decides; all are in ``validation_history_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
         init_score : array-like of shape (n_samples,), default=None
             Scores that the model is added to, such as those of another ranker: rounds lower the
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
-        init_score_val : array-like of shape (n_validation_samples,), default=None
+        init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
 
         Returns
@@ -186,7 +187,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         else:
             self._restart(data)
         stopping = EarlyStopping(self)
-        train, validation = self._prepare(data, stopping, *validation)
+        train, validation_sets = self._prepare(data, stopping, *validation)
         del data  # with what it has computed, which the rows to train on compute again
         # Whole rounds are all that an interrupted ranker has; see `_check_is_fitted`.
         vars(self).pop("_predictor", None)
@@ -199,8 +200,8 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
                     terms = next(rounds, None)
                     if terms is not None:
                         self._check_scores(train)
-                        score = None if validation is None else validation.score_with(terms)
-                        stopping.record(train.loss, score, model_=self.model_.plus(terms))
+                        scores = [one.scores_with(terms) for one in validation_sets]
+                        stopping.record(train.loss, scores, model_=self.model_.plus(terms))
                         stopping.report(self.n_estimators)
                 if terms is None:
                     why = "no further weak ranker changes the model for the better"
@@ -315,14 +316,12 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         if data.init_score is not None and not self._averaged:
             scores += data.init_score
         train = Training(data, binned, scores, self.n_iter_, self._averaged)
-        validation = None
-        if held_out is not None:
-            validation = _Validation(held_out, self, Judge(held_out, stopping.metric()))
+        validation_sets = [_Validation(one, self, stopping.judges(one)) for one in held_out]
         for terms in self.model_.rounds:
             add_terms(train.scores, terms, train.binned, data.n_threads)
-            if validation is not None:
-                validation.add(terms)
-        return train, validation
+            for one in validation_sets:
+                one.add(terms)
+        return train, validation_sets
 
     def _make_binner(self):
         return Binner(self.max_bins)
@@ -417,27 +416,27 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
 
 
 class _Validation:
-    """Scores of validation queries, round by round."""
+    """Scores of a set of validation queries, round by round."""
 
-    def __init__(self, data, ranker, judge):
+    def __init__(self, data, ranker, judges):
         self._binned = ranker._binner.transform(data.X, data.queries.order, data.n_threads)
         ranker._binner.note_missing(self._binned)
         self._outputs = zero_scores(ranker._n_outputs(), data.n_samples)
-        self._to_scores, self._judge, self._n_threads = ranker._to_scores, judge, data.n_threads
+        self._to_scores, self._judges, self._n_threads = ranker._to_scores, judges, data.n_threads
         self._start, self._averaged, self._n_rounds = data.init_score, ranker._averaged, 0
 
     def add(self, terms):
         add_terms(self._outputs, terms, self._binned, self._n_threads)
         self._n_rounds += 1
 
-    def score_with(self, terms):
-        """The score after one more round."""
+    def scores_with(self, terms):
+        """What each judge says after one more round."""
         self.add(terms)
         scores = self._to_scores(self._outputs)
         if self._start is not None:
             divisor = self._n_rounds + 1 if self._averaged else 1
             scores = self._start + scores / divisor
-        return self._judge(scores)
+        return [judge(scores) for judge in self._judges]
 
 
 def zero_scores(n_outputs, n_samples):

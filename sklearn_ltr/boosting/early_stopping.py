@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What judges the rounds or iterations of a ranker, and stops them."""
 
-from numbers import Integral
+import inspect
+from collections import Counter
+from functools import partial
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_scalar
 
+from sklearn_ltr.metrics._per_query import Metric
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.progress import check_verbose, print_end, print_step
 from sklearn_ltr.queries import split_queries
@@ -23,7 +27,7 @@ class EarlyStopping:
 
     Goes by the ranker's parameters `early_stopping`, `scoring`, `validation_fraction`,
     `n_iter_no_change` and `tol`, and keeps its attributes ``n_iter_``, ``best_iteration_``,
-    ``train_loss_`` and ``validation_score_``.
+    ``train_loss_``, ``validation_score_`` and ``validation_history_``.
 
     Parameters
     ----------
@@ -40,17 +44,42 @@ class EarlyStopping:
         check_scalar(ranker.n_iter_no_change, "n_iter_no_change", Integral, min_val=1)
         check_positive(ranker.tol, "tol", zero=True)
         check_verbose(ranker)
-        self.metric()
+        self.metrics()
 
-    def metric(self):
-        """The metric that `scoring` names or holds."""
+    def metrics(self):
+        """The metrics that `scoring` names or holds, by name: dict."""
         scoring = self._ranker.scoring
-        return get_metric(getattr(scoring, "metric", scoring))
+        if not isinstance(scoring, (list, tuple)):
+            scoring = [scoring]
+        elif len(scoring) == 0:
+            raise ValueError("`scoring` is empty; give a metric, or a list of some.")
+        metrics = [_metric_of(one) for one in scoring]
+        # Metrics of one name have other switches, which their repr shows.
+        often = Counter(metric.name for metric in metrics)
+        found = {repr(m) if often[m.name] > 1 else m.name: m for m in metrics}
+        if len(found) < len(metrics):
+            raise ValueError(f"`scoring` has the same metric twice: {scoring!r}.")
+        return found
+
+    def judges(self, data):
+        """What scores the rankings of some validation queries by each of the metrics: list."""
+        return [
+            (FunctionJudge if isinstance(metric, ScoringFunction) else Judge)(data, metric)
+            for metric in self.metrics().values()
+        ]
+
+    def _name(self):
+        """Of the metric that decides."""
+        return next(iter(self.metrics()))
 
     def start(self):
         """Begin to count."""
         vars(self._ranker).update(
-            n_iter_=0, best_iteration_=0, train_loss_=np.empty(0), validation_score_=np.empty(0)
+            n_iter_=0,
+            best_iteration_=0,
+            train_loss_=np.empty(0),
+            validation_score_=np.empty(0),
+            validation_history_=[],
         )
 
     def hold_out(self, data, X_val, y_val, groups_val, init_score_val=None):
@@ -60,21 +89,23 @@ class EarlyStopping:
         ----------
         data : RankingData
             Its seed chooses queries.
-        X_val, y_val, groups_val : array-likes or None
+        X_val, y_val, groups_val : array-likes, tuples of them or None
             Judge by these if they are given, otherwise with `early_stopping` by a share of the
             queries.
-        init_score_val : array-like or None
+        init_score_val : array-like, tuple of them or None
             Scores that they start from, if the data have such, too.
 
         Returns
         -------
         data : RankingData
-        held_out : RankingData or None
+        held_out : list of RankingData
+            Each of the validation sets.
         """
-        ranker, held_out = self._ranker, None
+        ranker, held_out = self._ranker, []
         self._check_starts(data, X_val is not None or y_val is not None, init_score_val)
         if X_val is not None or y_val is not None:
-            held_out = ranker._validate_validation_data(X_val, y_val, groups_val, init_score_val)
+            sets = _validation_sets(X_val, y_val, groups_val, init_score_val)
+            held_out = [ranker._validate_validation_data(*one) for one in sets]
         elif ranker.early_stopping and np.isnan(data.y).all():
             raise ValueError(
                 "Early stopping with `preferences` needs grades to judge by: give `X_val`, `y_val` "
@@ -82,10 +113,8 @@ class EarlyStopping:
             )
         elif ranker.early_stopping:
             mask = split_queries(data.informative, ranker.validation_fraction, data.random_seed)
-            held_out, data = data.select(mask), data.select(~mask)
-        if held_out is not None:
-            held_out = held_out.labelled().in_given_order()
-        return data, held_out
+            held_out, data = [data.select(mask)], data.select(~mask)
+        return data, [one.labelled().in_given_order() for one in held_out]
 
     @staticmethod
     def _check_starts(data, validates, init_score_val):
@@ -102,21 +131,23 @@ class EarlyStopping:
                 "`init_score`, or zeros."
             )
 
-    def record(self, loss, score, **found):
+    def record(self, loss, validation, **found):
         """Keep a round.
 
         Parameters
         ----------
         loss : float
-        score : float or None
-            The validation score, if there are validation rows.
+        validation : list of lists of float
+            Of each validation set, what each of the metrics says of it.
         **found
             Attributes to set besides.
         """
         ranker = self._ranker
         scores, best = ranker.validation_score_, ranker.n_iter_ + 1
-        if score is not None:
-            scores = np.append(scores, score)
+        history = ranker.validation_history_
+        if validation:
+            scores = np.append(scores, validation[0][0])
+            history = self._longer_history(validation)
             if ranker.early_stopping:
                 best = best_round(scores, ranker.n_iter_ + 1)
         # All at once: an interrupt comes before or after, and finds whole rounds.
@@ -126,14 +157,29 @@ class EarlyStopping:
             best_iteration_=best,
             train_loss_=np.append(ranker.train_loss_, loss),
             validation_score_=scores,
+            validation_history_=history,
         )
+
+    def _longer_history(self, validation):
+        """The history with one more round, of the sets and metrics that there are now."""
+        earlier = self._ranker.validation_history_
+        earlier = earlier + [{}] * (len(validation) - len(earlier))
+        return [
+            {
+                name: np.append(before.get(name, np.empty(0)), score)
+                for name, score in zip(self.metrics(), of_set, strict=True)
+            }
+            for before, of_set in zip(earlier, validation, strict=False)
+        ]
 
     def report(self, n_rounds):
         """Print how it stands after a round, if it is one of every `verbose`."""
         ranker = self._ranker
         message = f"loss {ranker.train_loss_[-1]:.6g}"
-        if len(ranker.validation_score_):
-            message += f", {self.metric().name} {ranker.validation_score_[-1]:.6g}"
+        history = ranker.validation_history_ if len(ranker.validation_score_) else []
+        for k, of_set in enumerate(history):
+            which = f"set {k} " if len(history) > 1 else ""
+            message += "".join(f", {which}{name} {x[-1]:.6g}" for name, x in of_set.items())
         print_step(ranker, n_rounds, message)
 
     def conclude(self, why):
@@ -141,7 +187,7 @@ class EarlyStopping:
         ranker, scores = self._ranker, self._ranker.validation_score_
         if len(scores):
             best = best_round(scores, ranker.n_iter_)
-            why += f"; best {self.metric().name} {scores.max():.6g}, in {ranker._step} {best}"
+            why += f"; best {self._name()} {scores.max():.6g}, in {ranker._step} {best}"
         used = ranker.best_iteration_
         used = "the last" if used == ranker.n_iter_ else f"{ranker._step} {used}"
         print_end(ranker, f"{why}; `predict` uses the model of {used}")
@@ -159,7 +205,7 @@ class EarlyStopping:
             return f"{limit}={getattr(ranker, limit)} reached"
         if self.should_stop():
             return (
-                f"no better {self.metric().name} in n_iter_no_change={ranker.n_iter_no_change} "
+                f"no better {self._name()} in n_iter_no_change={ranker.n_iter_no_change} "
                 f"{ranker._step}s"
             )
         return None
@@ -202,3 +248,116 @@ class Judge:
         """The metric's mean over the queries at `scores` (n_samples,): float."""
         data = self._data
         return self._metric.on_groups(data.y, scores, data.offsets, data.query_weight)
+
+
+class FunctionJudge:
+    """The same by a function of one's own.
+
+    Parameters
+    ----------
+    data : RankingData
+    function : ScoringFunction
+
+    Raises
+    ------
+    ValueError
+        If the queries have weights, which the function does not take.
+    """
+
+    def __init__(self, data, function):
+        self._data, self._function = data, function
+        self._groups = data.per_row(data.queries.ids)
+        self._weights = {}
+        if (data.query_weight != data.query_weight[0]).any():
+            if not function.takes_weights:
+                raise ValueError(
+                    f"`scoring` {function.name} takes no `query_weight`, and validation queries "
+                    "have weights that differ: give it such an argument, of one entry a row."
+                )
+            self._weights = {"query_weight": data.per_row(data.query_weight)}
+
+    def __call__(self, scores):
+        """What the function says of `scores` (n_samples,): float."""
+        # Of copies, as the function may change what it is given.
+        y, scores, groups = self._data.y.copy(), scores.copy(), self._groups.copy()
+        value = self._function.call(y, scores, groups, **self._weights)
+        if np.ndim(value) or not isinstance(value, (Real, np.number)) or np.isnan(value):
+            raise ValueError(
+                f"`scoring` {self._function.name} must return a number, which is higher where a "
+                f"ranking is better; got {value!r}."
+            )
+        return float(value)
+
+
+class ScoringFunction:
+    """A function of one's own as a metric.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, y_score, groups)`` -> float. With an argument `query_weight` it is given
+        the weight of each row's query, where they differ.
+
+    Raises
+    ------
+    TypeError
+        If it cannot be called so.
+    """
+
+    def __init__(self, function):
+        self.call = function
+        inner = function.func if isinstance(function, partial) else function
+        self.name = getattr(inner, "__name__", type(inner).__name__)
+        self.takes_weights = False
+        try:
+            signature = inspect.signature(function)
+        except ValueError:  # of some functions written in C
+            return
+        if next(iter(signature.parameters), None) == "estimator":
+            raise TypeError(
+                f"`scoring` {function!r} scores an estimator, but early stopping judges scores: "
+                "give a function of (y_true, y_score, groups), or a name or an object from "
+                "sklearn_ltr.metrics."
+            )
+        try:
+            signature.bind("y_true", "y_score", "groups")
+        except TypeError as error:
+            raise TypeError(
+                f"`scoring` {self.name} must be a function of (y_true, y_score, groups), where "
+                f"`groups` has the query id of each row: {error}."
+            ) from None
+        try:
+            signature.bind("y_true", "y_score", "groups", query_weight="weights")
+            self.takes_weights = True
+        except TypeError:
+            pass
+
+    def __repr__(self):
+        return repr(self.call)
+
+
+def _metric_of(scoring):
+    """A name, metric, scorer or function as what judges: Metric or ScoringFunction."""
+    scoring = getattr(scoring, "metric", scoring)
+    if callable(scoring) and not isinstance(scoring, (Metric, type)):
+        return ScoringFunction(scoring)
+    return get_metric(scoring)
+
+
+def _validation_sets(X, y, groups, init_score):
+    """The arguments of each validation set: list of tuples."""
+    arguments = {"X_val": X, "y_val": y, "groups_val": groups, "init_score_val": init_score}
+    if not isinstance(X, tuple):
+        return [tuple(arguments.values())]
+    if len(X) == 0:
+        raise ValueError("`X_val` is an empty tuple; it has a matrix for each validation set.")
+    for name, value in arguments.items():
+        if value is None and name != "y_val":
+            arguments[name] = (None,) * len(X)
+        elif not isinstance(value, tuple) or len(value) != len(X):
+            raise ValueError(
+                f"`X_val` is a tuple, which has a matrix for each of {len(X)} validation sets, and "
+                f"`{name}` must be one of as many entries. The rows of a single set are a list or "
+                "an array."
+            )
+    return list(zip(*arguments.values(), strict=True))

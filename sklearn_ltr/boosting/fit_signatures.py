@@ -44,9 +44,10 @@ class FitPairsMixin:
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.
-        X_val, y_val, groups_val : array-likes, default=None
+        X_val, y_val, groups_val : array-likes or tuples of them, default=None
             Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            it they are scored after each round, in ``validation_score_``. Tuples are several sets,
+            of which the first decides; all are in ``validation_history_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
         preferences : array-like of shape (n_pairs, 2), integer, default=None
@@ -58,7 +59,7 @@ class FitPairsMixin:
         init_score : array-like of shape (n_samples,), default=None
             Scores that the model is added to, such as those of another ranker: rounds lower the
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
-        init_score_val : array-like of shape (n_validation_samples,), default=None
+        init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
 
         Returns
@@ -116,9 +117,10 @@ class FitMarginsMixin:
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.
-        X_val, y_val, groups_val : array-likes, default=None
+        X_val, y_val, groups_val : array-likes or tuples of them, default=None
             Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            it they are scored after each round, in ``validation_score_``. Tuples are several sets,
+            of which the first decides; all are in ``validation_history_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
         preferences : array-like of shape (n_pairs, 2), integer, default=None
@@ -132,7 +134,7 @@ class FitMarginsMixin:
         init_score : array-like of shape (n_samples,), default=None
             Scores that the model is added to, such as those of another ranker: rounds lower the
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
-        init_score_val : array-like of shape (n_validation_samples,), default=None
+        init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
 
         Returns
@@ -194,15 +196,16 @@ class FitRowsMixin:
             Weight of each row, not negative: a row of weight w is as good as w rows, in the loss,
             in `min_samples_leaf` and in the quantiles that bins are formed by. With `query_weight`,
             the loss has their product.
-        X_val, y_val, groups_val : array-likes, default=None
+        X_val, y_val, groups_val : array-likes or tuples of them, default=None
             Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            it they are scored after each round, in ``validation_score_``. Tuples are several sets,
+            of which the first decides; all are in ``validation_history_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
         init_score : array-like of shape (n_samples,), default=None
             Scores that the model is added to, such as those of another ranker: rounds lower the
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
-        init_score_val : array-like of shape (n_validation_samples,), default=None
+        init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
 
         Returns

@@ -75,6 +75,7 @@ PARAMS = {
     "monotonic_cst": partial(schema.or_none, schema.numbers_by_name),
     "n_jobs": partial(schema.or_none, _n_jobs),
     "random_state": partial(schema.or_none, partial(schema.integer, high=2**32 - 1)),
+    "scoring": schema.scalar_or_strings,
     "weights": partial(schema.or_none, _weights),
 }  # all others are scalars
 
@@ -86,6 +87,7 @@ ATTRIBUTES = {
     "best_iteration_": schema.integer,
     "train_loss_": schema.any_floats,
     "validation_score_": schema.any_floats,
+    "validation_history_": partial(schema.list_of, schema.floats_by_name),
     "grades_": partial(schema.floats, ascending=True),
     "feature_names_in_": partial(schema.list_of, schema.string),
 }
@@ -108,7 +110,7 @@ REQUIRED = {
 
 # What all rankers have, of the above.
 COMMON = ("n_queries_", "n_queries_skipped_", "grades_", "feature_names_in_")
-HISTORY = ("best_iteration_", "train_loss_", "validation_score_")
+HISTORY = ("best_iteration_", "train_loss_", "validation_score_", "validation_history_")
 FINITE_FLOATS = partial(schema.floats, largest=schema.LARGEST)
 MATRIX = partial(schema.list_of, FINITE_FLOATS)
 ITERATIONS = {"n_iter_": schema.integer}
@@ -388,6 +390,8 @@ def _plain_param(name, value):
             return to(value)
     if name == "monotonic_cst" and isinstance(value, Mapping):
         return {str(key): _plain_param(name, x) for key, x in value.items()}
+    if name == "scoring" and isinstance(value, (list, tuple)):
+        return [_plain_param(name, x) for x in value]
     if name == "interaction_cst":
         return [_plain_group(group) for group in value]
     if name == "weights" and isinstance(value, Mapping):
@@ -416,7 +420,12 @@ def _plain_group(columns):
 def _plain(value):
     """An attribute as JSON holds it."""
     if isinstance(value, list):
-        return [x.tolist() for x in value]
+        return [
+            {name: _plain(x) for name, x in each.items()}
+            if isinstance(each, dict)
+            else each.tolist()
+            for each in value
+        ]
     if not isinstance(value, np.ndarray):
         return value.item() if isinstance(value, np.generic) else value
     if value.ndim > 1:
@@ -452,7 +461,7 @@ def _set_attributes(ranker, value, n_rounds=None):
     """Set all fitted attributes but the rounds, of which there may be a number."""
     R = type(ranker)
     kinds = _attribute_kinds(R)
-    required = kinds.keys() - {"grades_", "feature_names_in_"}
+    required = kinds.keys() - {"grades_", "feature_names_in_", "validation_history_"}
     if issubclass(R, BoostedRanker):
         required &= REQUIRED
     found = schema.fields(kinds, value, "attributes", optional=kinds.keys() - required)
@@ -474,12 +483,18 @@ def _set_attributes(ranker, value, n_rounds=None):
     if n_rounds is not None:
         few = len(found["validation_score_"]) <= n_rounds
         schema.require(few, "attributes.validation_score_", f"have at most {n_rounds} entries")
+        for k, of_set in enumerate(found.get("validation_history_", ())):
+            for name, scores in of_set.items():
+                path = f"attributes.validation_history_[{k}][{name[:40]!r}]"
+                schema.require(len(scores) <= n_rounds, path, f"have at most {n_rounds} entries")
         ranker.n_iter_ = n_rounds
     for name, most in (("best_iteration_", n_rounds), ("n_queries_skipped_", found["n_queries_"])):
         fits = name not in found or found[name] <= most
         schema.require(fits, f"attributes.{name}", f"be at most {most}")
     if "feature_names_in_" in found:
         found["feature_names_in_"] = np.array(found["feature_names_in_"], dtype=object)
+    if "validation_score_" in found:
+        found.setdefault("validation_history_", [])
     for name, x in found.items():
         setattr(ranker, name, x)
 

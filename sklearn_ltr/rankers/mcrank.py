@@ -99,9 +99,10 @@ class McRank(FitRowsMixin, TreeBoosting):
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best round.
-    scoring : str, metric or scorer, default="ndcg@10"
-        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
-        it or `sklearn_ltr.scorers.get_scorer` returns.
+    scoring : str, metric, scorer, callable or list of these, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, what it
+        or `sklearn_ltr.scorers.get_scorer` returns, or a function of ``(y_true, y_score, groups)``
+        that returns a number. The first of a list decides; all are in ``validation_history_``.
     validation_fraction : float in (0, 1), default=0.1
         Share of the queries held out for early stopping where no validation set is given to `fit`.
     n_iter_no_change : int, default=10
@@ -133,7 +134,11 @@ class McRank(FitRowsMixin, TreeBoosting):
         Weighted mean after each round of the multinomial loss, equation 7, or of the sum of the
         binomial losses.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
-        `scoring` after each round, if there are validation queries.
+        `scoring` after each round, if there are validation queries; the first metric on the
+        first set of those.
+    validation_history_ : list of dict
+        Of each validation set, ``{name of a metric: its scores after each round}``; of two
+        metrics of one name, each is named by its repr.
     levels_ : ndarray of shape (n_levels,)
         The classes: ``grades_``, or, where there are more than 32, the mean grades of the rows
         between 32 quantiles.
@@ -280,9 +285,10 @@ class McRank(FitRowsMixin, TreeBoosting):
             Weight of each row, not negative: a row of weight w is as good as w rows, in the loss,
             in `min_samples_leaf` and in the quantiles that bins are formed by. With `query_weight`,
             the loss has their product.
-        X_val, y_val, groups_val : array-likes, default=None
+        X_val, y_val, groups_val : array-likes or tuples of them, default=None
             Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            it they are scored after each round, in ``validation_score_``. Tuples are several sets,
+            of which the first decides; all are in ``validation_history_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
 

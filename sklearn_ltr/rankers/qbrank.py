@@ -104,9 +104,10 @@ class QBRank(TreeBoosting):
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best round.
-    scoring : str, metric or scorer, default="ndcg@10"
-        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
-        it or `sklearn_ltr.scorers.get_scorer` returns.
+    scoring : str, metric, scorer, callable or list of these, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, what it
+        or `sklearn_ltr.scorers.get_scorer` returns, or a function of ``(y_true, y_score, groups)``
+        that returns a number. The first of a list decides; all are in ``validation_history_``.
     validation_fraction : float in (0, 1), default=0.1
         Share of the queries held out for early stopping where no validation set is given to `fit`.
     n_iter_no_change : int, default=10
@@ -139,7 +140,11 @@ class QBRank(TreeBoosting):
         R after each round, divided by the number of queries, with query weights relative to their
         mean. It never rises.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
-        `scoring` after each round, if there are validation queries.
+        `scoring` after each round, if there are validation queries; the first metric on the
+        first set of those.
+    validation_history_ : list of dict
+        Of each validation set, ``{name of a metric: its scores after each round}``; of two
+        metrics of one name, each is named by its repr.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Share of each feature in the gains of the splits; of an estimator, its own importances,
         summed and made to sum to 1, if it has any.
@@ -287,9 +292,10 @@ class QBRank(TreeBoosting):
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.
-        X_val, y_val, groups_val : array-likes, default=None
+        X_val, y_val, groups_val : array-likes or tuples of them, default=None
             Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each round, in ``validation_score_``. In a pipeline they need
+            it they are scored after each round, in ``validation_score_``. Tuples are several sets,
+            of which the first decides; all are in ``validation_history_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
         preferences : array-like of shape (n_pairs, 2), integer, default=None
@@ -304,7 +310,7 @@ class QBRank(TreeBoosting):
         init_score : array-like of shape (n_samples,), default=None
             Scores that the model is added to, such as those of another ranker: rounds lower the
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
-        init_score_val : array-like of shape (n_validation_samples,), default=None
+        init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
 
         Returns

@@ -64,9 +64,10 @@ class RankNet(ScoreFunctionRanker):
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best iteration.
-    scoring : str, metric or scorer, default="ndcg@10"
-        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
-        it or `sklearn_ltr.scorers.get_scorer` returns.
+    scoring : str, metric, scorer, callable or list of these, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, what it
+        or `sklearn_ltr.scorers.get_scorer` returns, or a function of ``(y_true, y_score, groups)``
+        that returns a number. The first of a list decides; all are in ``validation_history_``.
     validation_fraction : float in (0, 1), default=0.1
         Share of the queries held out for early stopping where no validation set is given to `fit`.
     n_iter_no_change : int, default=10
@@ -97,7 +98,11 @@ class RankNet(ScoreFunctionRanker):
     train_loss_ : ndarray of shape (`n_iter_`,)
         Mean loss with the penalty, after each iteration; of Adam, during it.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
-        `scoring` after each iteration, if there are validation queries.
+        `scoring` after each iteration, if there are validation queries; the first metric on the
+        first set of those.
+    validation_history_ : list of dict
+        Of each validation set, ``{name of a metric: its scores after each iteration}``; of two
+        metrics of one name, each is named by its repr.
     grades_ : ndarray of shape (n_grades,)
         Distinct grades, ascending.
     n_queries_ : int
@@ -205,9 +210,10 @@ class RankNet(ScoreFunctionRanker):
         query_weight : array-like of shape (n_samples,), default=None
             Weight of each row's query: constant within a query, not negative. A query of weight 0
             is left out.
-        X_val, y_val, groups_val : array-likes, default=None
+        X_val, y_val, groups_val : array-likes or tuples of them, default=None
             Validation rows. With `early_stopping` they take the place of held-out queries; without
-            it they are scored after each iteration, in ``validation_score_``. In a pipeline they
+            it they are scored after each iteration, in ``validation_score_``. Tuples are several
+            sets, of which the first decides; all are in ``validation_history_``. In a pipeline they
             need ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
         preferences : array-like of shape (n_pairs, 2), integer, default=None

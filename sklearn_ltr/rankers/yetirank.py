@@ -80,9 +80,10 @@ class YetiRank(TreeBoosting):
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best round.
-    scoring : str, metric or scorer, default="ndcg@10"
-        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, or what
-        it or `sklearn_ltr.scorers.get_scorer` returns.
+    scoring : str, metric, scorer, callable or list of these, default="ndcg@10"
+        What early stopping maximises: a name that `sklearn_ltr.metrics.get_metric` knows, what it
+        or `sklearn_ltr.scorers.get_scorer` returns, or a function of ``(y_true, y_score, groups)``
+        that returns a number. The first of a list decides; all are in ``validation_history_``.
     validation_fraction : float in (0, 1), default=0.1
         Share of the queries held out for early stopping where no validation set is given to `fit`.
     n_iter_no_change : int, default=10
@@ -115,7 +116,11 @@ class YetiRank(TreeBoosting):
         all pairs if these count, after each round. The pairs are those that the next round draws
         with these scores: other ones after each round, so that it may rise.
     validation_score_ : ndarray of shape (`n_iter_`,) or (0,)
-        `scoring` after each round, if there are validation queries.
+        `scoring` after each round, if there are validation queries; the first metric on the
+        first set of those.
+    validation_history_ : list of dict
+        Of each validation set, ``{name of a metric: its scores after each round}``; of two
+        metrics of one name, each is named by its repr.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Share of each feature in the gains of the splits.
     n_splits_ : ndarray of shape (`n_features_in_`,)

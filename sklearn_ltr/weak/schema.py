@@ -132,6 +132,19 @@ def column(value, path):
     return value if type(value) is str else integer(value, path)
 
 
+def scalar_or_strings(value, path):
+    """A parameter that is a scalar or a list of strings."""
+    return list_of(string, value, path) if type(value) is list else scalar(value, path)
+
+
+def floats_by_name(value, path):
+    """A dict of arrays of float64, with strings as keys."""
+    require(type(value) is dict, path, "be a dict")
+    for key in value:
+        string(key, f"{path}: the key {key!r}"[:60])
+    return {key: any_floats(x, f"{path}[{key[:40]!r}]") for key, x in value.items()}
+
+
 def none(value, path):
     require(value is None, path, "be null")
 

@@ -304,8 +304,9 @@ def test_early_stopping_in_a_pipeline_holds_out_transformed_queries(data, monkey
 
     class Noting(EarlyStopping):
         def hold_out(self, *args):
-            seen.extend(super().hold_out(*args))
-            return seen
+            data, held_out = super().hold_out(*args)
+            seen.extend([data, *held_out])
+            return data, held_out
 
     monkeypatch.setattr(driver, "EarlyStopping", Noting)
     params = {
