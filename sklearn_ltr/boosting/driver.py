@@ -211,11 +211,10 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
                     break
             stopping.conclude(why)
         self._predictor = self.model_.first(self.best_iteration_).collapse()
-        self._warn_if_constant(
-            train.data,
-            self._to_scores(train.learnt()),
-            self._remedy_if_constant(),
-        )
+        remedy = self._remedy_if_constant()
+        if train.data.init_score is not None:
+            remedy += " Or `init_score` is so large that what is added to it is lost."
+        self._warn_if_constant(train.data, self._to_scores(train.learnt()), remedy)
         return self
 
     def _remedy_if_constant(self):

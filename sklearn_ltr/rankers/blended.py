@@ -378,6 +378,11 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         rows = self._handed_on(X, data.X)
         weighted = query_weight is not None
         held_out, validation = None, {}
+        if isinstance(X_val, tuple):
+            raise TypeError(
+                "`X_val` is a tuple, which has a matrix for each of several validation sets; a "
+                "BlendedRanker takes one. Its rows are a list or an array."
+            )
         if X_val is not None or y_val is not None:
             held_out = self._validate_validation_data(X_val, y_val, groups_val)
             X_val = self._handed_on(X_val, held_out.X)

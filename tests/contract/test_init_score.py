@@ -4,6 +4,7 @@
 
 import inspect
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -140,6 +141,20 @@ def test_a_model_that_adds_nothing_is_constant(R):
     X, y, groups, start = make_data(R)
     with pytest.warns(ConstantModelWarning):
         make(R).fit(np.zeros_like(X), y, groups, init_score=start)
+
+
+@each_taker
+@pytest.mark.parametrize("size", [1e3, 1e20, 1e100, 1e139])
+def test_scores_of_any_size(R, size):
+    """What comes is a number; where nothing can be added to them, a warning says so."""
+    X, y, groups, start = make_data(R)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scores = make(R).fit(X, y, groups, init_score=size * start).predict(X)
+    assert np.isfinite(scores).all()
+    assert {warning.category for warning in caught} <= {ConstantModelWarning}
+    if (size * start + scores == size * start).all():
+        assert "`init_score` is so large" in str(caught[-1].message)
 
 
 @each_taker

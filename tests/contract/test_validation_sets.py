@@ -18,6 +18,7 @@ from sklearn.metrics import ndcg_score as ndcg_of_sklearn
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from sklearn_ltr import BlendedRanker
 from sklearn_ltr.export import from_dict, to_dict
 from sklearn_ltr.export.plain import RANKERS as EXPORTED
 from sklearn_ltr.metrics import average_precision_score, get_metric, ndcg_score
@@ -308,3 +309,9 @@ def test_malformed_exports(history, message):
         from_dict(data)
     del data["params"]["scoring"], data["attributes"]["validation_history_"]
     assert from_dict(data).validation_history_ == []  # of a model of an earlier version
+
+
+def test_members_of_a_blend_have_one_set():
+    train, validation = make_sets(BlendedRanker)
+    with pytest.raises(TypeError, match="of several validation sets; a BlendedRanker takes one"):
+        make(BlendedRanker).fit(*train, **validation)
