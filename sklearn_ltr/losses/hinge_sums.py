@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklearn_ltr._kernels import _hinge, _types
+from sklearn_ltr.losses.pairs_alike import check_no_ties
 from sklearn_ltr.ranking import rows_to_rank
 
 NODE = _types.HINGE_NODE
@@ -60,11 +61,7 @@ def tied_sums(data, tie_weight):
     """
     if tie_weight == 0:
         return None
-    if data.preferences is not None:
-        raise ValueError(
-            "`tie_weight` is for pairs of equal grades, which take part only where pairs come "
-            "from grades; with `preferences` set it to 0."
-        )
+    check_no_ties(data, tie_weight)
     return TiedSums(data)
 
 

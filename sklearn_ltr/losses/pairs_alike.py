@@ -52,6 +52,15 @@ def costs(data, n_pairs, pair_weighting):
     return data.query_weight / data.sum(data.query_weight) / n_pairs
 
 
+def check_no_ties(data, tie_weight):
+    """Raise ValueError if ties have a weight where pairs are given, which say nothing of ties."""
+    if data.preferences is not None and tie_weight > 0:
+        raise ValueError(
+            "`tie_weight` is for pairs of equal grades, which take part only where pairs come "
+            "from grades; with `preferences` set it to 0."
+        )
+
+
 def check_of_grades(data, loss):
     """Check that given preferences are not asked for what only grades tell.
 
@@ -66,11 +75,7 @@ def check_of_grades(data, loss):
     ValueError
         If preferences are given, and pairs of equal grades or a probability of each pair's grades.
     """
-    if data.preferences is not None and loss.tie_weight > 0:
-        raise ValueError(
-            "`tie_weight` is for pairs of equal grades, which take part only where pairs come "
-            "from grades; with `preferences` set it to 0."
-        )
+    check_no_ties(data, loss.tie_weight)
     P = loss.target_probability
     if data.preferences is not None and (isinstance(P, Mapping) or callable(P)):
         raise ValueError(
