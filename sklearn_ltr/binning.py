@@ -18,6 +18,8 @@ from sklearn_ltr.interrupts import parts
 
 MAX_BINS = 65_535  # codes of 16 bits, less one for missing values
 
+MOST_CATEGORIES = 255  # of a feature: a set of them and the missing value has 256 bits
+
 # Quantiles of more rows than this are those of every n-th row.
 QUANTILE_ROWS = 200_000
 
@@ -45,6 +47,8 @@ class BinnedMatrix:
         Ascending thresholds of each feature.
     n_bins : ndarray of shape (n_features,), dtype intp
         Bins of each feature without the one for missing values, whose code is ``n_bins[k]``.
+    categorical : ndarray of shape (n_features,), dtype uint8
+        Whether the bins of a feature are categories, in no order.
     """
 
     def __init__(self, codes, binner):
@@ -52,6 +56,9 @@ class BinnedMatrix:
         self.thresholds = binner.thresholds_
         self.n_bins = binner.n_bins_
         self.n_features = len(self.n_bins)
+        self.categorical = np.zeros(self.n_features, dtype=np.uint8)
+        if binner.n_categories is not None:
+            self.categorical[:] = binner.n_categories > 0
         self.n_samples = codes.shape[1]
 
     def slot_starts(self):
@@ -128,11 +135,15 @@ class Binner:
         at how many rows have them: a bin starts at the smallest value that is in no bin yet and
         takes in all values that are no more than a length above it. The length starts at 1e-8 and
         is doubled until there are at most `max_bins` bins.
+    n_categories : ndarray of shape (n_features,), dtype intp, or None, default=None
+        How many categories a categorical feature has, whose values are 0, 1, 2, ...: each is a bin,
+        whatever `max_bins`. 0 for other features; None if all are others.
 
     Attributes
     ----------
     thresholds_ : list of ndarrays
-        Ascending thresholds of each feature, each halfway between two training values.
+        Ascending thresholds of each feature, each halfway between two training values, or between
+        two categories.
     n_bins_ : ndarray of shape (n_features,), dtype intp
     has_missing_ : ndarray of shape (n_features,), dtype bool, or None
         Which features had missing values in the matrices that `note_missing` has seen; None where
@@ -145,10 +156,12 @@ class Binner:
 
     has_missing_ = None
     float32_ = ()
+    n_categories = None  # of those stored before there were any
 
-    def __init__(self, max_bins=255, rule="quantile"):
+    def __init__(self, max_bins=255, rule="quantile", n_categories=None):
         self.max_bins = max_bins
         self.rule = rule
+        self.n_categories = n_categories
 
     def fit(self, X, rows, n_threads=1, weight=None):
         """Choose thresholds.
@@ -176,6 +189,9 @@ class Binner:
             few = np.flatnonzero([len(t) + 1 < self.max_bins for t, _ in cut])
             for k, again in zip(few, self._cut(X, rows, weight, few, n_threads), strict=True):
                 cut[k] = again
+        if self.n_categories is not None:
+            for k in np.flatnonzero(self.n_categories):
+                cut[k] = between_categories(self.n_categories[k]), []
         self.thresholds_ = [thresholds for thresholds, _ in cut]
         self.float32_ = [(k, *close) for k, (_, found) in enumerate(cut) for close in found]
         self.n_bins_ = np.array([len(t) + 1 for t in self.thresholds_], dtype=np.intp)
@@ -281,6 +297,11 @@ def _close_in_float32(thresholds, low, high):
         if not below[i] <= down < above[i]:
             found.append((int(i), float(below[i]) if below[i] < above[i] else None))
     return found
+
+
+def between_categories(n):
+    """The thresholds of a feature of `n` categories."""
+    return np.arange(1, n) - 0.5
 
 
 def _in_units(weight):

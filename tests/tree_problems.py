@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import symmetric_tree as symmetric_oracle
 from oracles import tree as oracle
+from oracles.categories import CategoricalGrowth, Keyed
 from scipy import sparse
 from strategies import ranking_problems
 
@@ -27,9 +28,10 @@ parameters = {
 any_bins = st.sampled_from([255, 255, None, 2, 3])
 
 
-def binned_of(X, max_bins=255, n_threads=1):
+def binned_of(X, max_bins=255, n_threads=1, n_categories=None):
     rows = np.arange(len(X))
-    binner = Binner(max_bins).fit(X, rows)
+    n_categories = None if n_categories is None else np.array(n_categories)
+    binner = Binner(max_bins, "quantile", n_categories).fit(X, rows)
     return binner, binner.transform(X, rows, n_threads)
 
 
@@ -103,9 +105,9 @@ def grow(X, target, weight=None, count=None, *, max_bins=255, rows=None, seed=0,
     return grower_of(binned, **params).grow(target, weight, count, rows, seed)
 
 
-def growth_of(problem, thresholds, params):
+def growth_of(problem, thresholds, params, **categories):
     params = {name: value for name, value in params.items() if name != "grow_policy"}
-    return oracle.Growth(
+    return (CategoricalGrowth if categories else oracle.Growth)(
         problem.X,
         problem.target,
         weight=problem.weight,
@@ -113,11 +115,13 @@ def growth_of(problem, thresholds, params):
         thresholds=thresholds,
         l2=params.pop("l2_regularization", 0.0),
         **params,
+        **categories,
     )
 
 
 def check_splits(tree, growth, policy, rows=None, **precision):
     """Compare a tree with the oracle of its policy: the Node of each leaf."""
+    tree = Keyed(tree) if isinstance(growth, CategoricalGrowth) else tree
     if policy == "leafwise":
         return oracle.check_tree(tree, growth, rows, **precision)
     depth = growth.max_depth
@@ -126,16 +130,19 @@ def check_splits(tree, growth, policy, rows=None, **precision):
     return symmetric_oracle.check_tree(tree, growth, depth, rows, **precision)
 
 
-def check(problem, *, grow_policy, max_bins=255, n_threads=1, **params):
-    """Grow a tree and compare all there is about it."""
-    X, weight, rows = problem.X, problem.weight, problem.rows
-    binner, binned = binned_of(X, max_bins, n_threads)
+def check(problem, *, grow_policy, max_bins=255, n_threads=1, categories=None, **params):
+    """Grow a tree and compare all there is about it.
+
+    `categories` are what `CategoricalGrowth` takes besides.
+    """
+    X, weight, rows, categories = problem.X, problem.weight, problem.rows, categories or {}
+    binner, binned = binned_of(X, max_bins, n_threads, categories.get("n_categories"))
     leaves = grower_of(binned, n_threads, grow_policy=grow_policy, **params).grow(
         problem.target, weight, problem.count, rows
     )
     tree = leaves.tree
     assert isinstance(tree, Tree)
-    growth = growth_of(problem, binner.thresholds_, params)
+    growth = growth_of(problem, binner.thresholds_, params, **categories)
     # Weights that are not whole have half a word, so 31 bits for their sum.
     rel = 1e-4 if problem.wild else 1e-6
     nodes = check_splits(tree, growth, grow_policy, rows, exact=not problem.wild, rel=rel)

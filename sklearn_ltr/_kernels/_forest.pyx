@@ -110,6 +110,19 @@ cdef void add_by_walks(
         scores[i] += values[-1 - s]
 
 
+cdef void encode_sets(
+    const Py_ssize_t* columns, const unsigned char[:, ::1] sets, Py_ssize_t first, Py_ssize_t last,
+    const rank_t* codes, Py_ssize_t block, Py_ssize_t n, rank_t* in_sets,
+) noexcept nogil:
+    """1 where the code of a row is in a set, 0 elsewhere, for each set of a tree."""
+    cdef const rank_t* column
+    cdef Py_ssize_t s, i
+    for s in range(first, last):
+        column = codes + columns[s] * block
+        for i in range(n):
+            in_sets[(s - first) * block + i] = sets[s, column[i]]
+
+
 def add_trees(
     const floating[:, :] X,                 # IN, any strides
     const Py_ssize_t[::1] features,         # IN, (n_used,) the column in X of each feature used
@@ -122,16 +135,24 @@ def add_trees(
     const double[::1] values,               # IN, of the leaves
     const Py_ssize_t[::1] value_starts,     # IN, (n_trees,) first value of each tree
     const unsigned char[::1] by_bits,       # IN, (n_trees,) whether bits of its splits number them
+    const Py_ssize_t[::1] set_starts,       # IN, (n_trees + 1,) first set of codes of each tree
+    const Py_ssize_t[::1] set_columns,      # IN, (n_sets,) number of its feature among those used
+    const unsigned char[:, ::1] sets,       # IN, (n_sets, n_codes) 1 for each code in the set
     const Py_ssize_t[::1] outputs,          # IN, (n_trees,) row of `scores` that a tree adds to
     Py_ssize_t most_parts,                  # IN, trees of more splits are walked
-    rank_t[:, :, ::1] buffer,               # OUT, (n_threads, n_used + 1, block), scratch; block a
-                                            # multiple of 16
+    rank_t[:, :, ::1] buffer,               # OUT, (n_threads, n_used + most sets of a tree + 1,
+                                            # block), scratch; block a multiple of 16
     double[:, :] scores,                    # IN and OUT, (n_outputs, n_samples), rows contiguous
 ):
-    """Add the values of the trees to the scores, in the order of the trees."""
+    """Add the values of the trees to the scores, in the order of the trees.
+
+    A set of codes is a column of its own to a tree's splits, after those of the features, in which
+    1 goes right.
+    """
     cdef int n_threads = buffer.shape[0]
     cdef Py_ssize_t block = buffer.shape[2]
     cdef Py_ssize_t n_used = features.shape[0]
+    cdef Py_ssize_t last = buffer.shape[1] - 1
     cdef Py_ssize_t b, k, t, n, start, n_splits
     cdef rank_t* codes
     cdef const ForestSplit* tree
@@ -150,14 +171,19 @@ def add_trees(
             tree = &splits[0] + tree_starts[t]
             n_splits = tree_starts[t + 1] - tree_starts[t]
             leaf_values = &values[value_starts[t]]
+            if set_starts[t] < set_starts[t + 1]:
+                encode_sets(
+                    &set_columns[0], sets, set_starts[t], set_starts[t + 1], codes, block, n,
+                    codes + n_used * block,
+                )
             if by_bits[t]:
                 add_by_bits(
-                    tree, n_splits, leaf_values, codes, block, n, codes + n_used * block,
+                    tree, n_splits, leaf_values, codes, block, n, codes + last * block,
                     &scores[outputs[t], start],
                 )
             elif n_splits <= most_parts:
                 add_by_parts(
-                    tree, n_splits, leaf_values, codes, block, n, codes + n_used * block,
+                    tree, n_splits, leaf_values, codes, block, n, codes + last * block,
                     &scores[outputs[t], start],
                 )
             else:

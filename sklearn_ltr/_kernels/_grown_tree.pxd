@@ -19,6 +19,7 @@ cdef class GrownTree:
     cdef readonly long long[::1] words
     cdef readonly int[::1] feature, bin, left
     cdef readonly unsigned char[::1] missing_right
+    cdef readonly unsigned long long[:, ::1] left_codes, right_codes
     cdef readonly double[::1] gain
     cdef readonly long long[::1] low_sum, n_samples
     cdef readonly Py_ssize_t[::1] leaf_node, leaf_start, leaf_stop
@@ -28,6 +29,7 @@ cdef class GrownTree:
     cdef Leaf* leaves
     cdef const Py_ssize_t[::1] n_bins
     cdef const int[::1] directions
+    cdef const unsigned char[::1] categorical
     cdef unsigned int[::1] row_buffer
 
     cdef void plant(

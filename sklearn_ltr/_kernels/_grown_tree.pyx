@@ -30,6 +30,8 @@ cdef class GrownTree:
     n_bins : ndarray of shape (n_features,), dtype intp
     directions : ndarray of shape (n_features,), dtype intc
         Monotonic constraints.
+    categorical : ndarray of shape (n_features,), dtype uint8
+        Whether codes of a feature are categories, in no order.
     n_rows, max_leaves, n_threads : int
 
     Attributes
@@ -41,21 +43,26 @@ cdef class GrownTree:
         To be filled with the packed word of each row.
     feature, bin, left, missing_right, gain : ndarrays of shape (2 * max_leaves - 1,)
         The tree, by node. The right child is left + 1; leaves have feature -1.
+    left_codes, right_codes : ndarrays of shape (2 * max_leaves - 1, 4), dtype uint64
+        At a split on a categorical feature, the codes of the node's rows on either side, a bit
+        each; whatever else is there belongs to other trees. Empty without such features.
     low_sum, n_samples : ndarrays of shape (2 * max_leaves - 1,), dtype int64
         Of each node, the low sum of the words of its rows, and how many rows it has.
     leaf_node, leaf_start, leaf_stop : ndarrays of shape (max_leaves,), dtype intp
     """
 
-    def __init__(self, n_bins, directions, n_rows, max_leaves, n_threads):
+    def __init__(self, n_bins, directions, categorical, n_rows, max_leaves, n_threads):
         self.rows = np.zeros(n_rows + AHEAD, dtype=np.uint32)
         self.words = np.zeros(n_rows, dtype=np.int64)
-        self.n_bins, self.directions = n_bins, directions
+        self.n_bins, self.directions, self.categorical = n_bins, directions, categorical
         self.max_leaves, self.n_threads = max_leaves, n_threads
         self.bounded = bool(np.any(directions))
         self.row_buffer = np.empty_like(self.rows)
         self.feature, self.bin, self.left = np.zeros((3, 2 * max_leaves - 1), dtype=np.intc)
         self.missing_right = np.zeros(2 * max_leaves - 1, dtype=np.uint8)
         self.gain = np.zeros(2 * max_leaves - 1)
+        n_sets = 2 * max_leaves - 1 if np.any(categorical) else 0
+        self.left_codes, self.right_codes = np.zeros((2, n_sets, 4), dtype=np.uint64)
         self.low_sum, self.n_samples = np.zeros((2, 2 * max_leaves - 1), dtype=np.int64)
         self.leaf_node, self.leaf_start, self.leaf_stop = np.zeros((3, max_leaves), dtype=np.intp)
         self.leaves = <Leaf*>calloc(max_leaves, sizeof(Leaf))
@@ -100,6 +107,7 @@ cdef class GrownTree:
         """
         cdef const Split* split = &parent.split
         cdef double left_mean, right_mean
+        cdef int i
         left[0], right[0] = parent[0], parent[0]
         left.sums.word, left.sums.count = split.left_word, split.left_count
         right.sums.word = parent.sums.word - split.left_word
@@ -121,6 +129,10 @@ cdef class GrownTree:
         self.left[parent.node] = left.node
         self.gain[parent.node] = split.gain
         self.missing_right[parent.node] = split.missing == RIGHT
+        if self.categorical[split.feature]:
+            for i in range(4):
+                self.left_codes[parent.node, i] = split.left.bits[i]
+                self.right_codes[parent.node, i] = split.right.bits[i]
         self.note_size(left, rules)
         self.note_size(right, rules)
         self.n_nodes += 2

@@ -17,6 +17,7 @@ cdef class LeafSearch:
     cdef const long long[::1] words
     cdef const Py_ssize_t[::1] starts, n_bins
     cdef const int[::1] directions
+    cdef const unsigned char[::1] categorical
     cdef int max_depth, n_threads
     cdef Leaf* leaves                       # of the builder
     cdef Split* found                       # (n_blocks, 2), the best splits of two leaves

@@ -16,7 +16,14 @@ from sklearn_ltr._kernels._allowed cimport AllowedFeatures
 from sklearn_ltr._kernels._histogram cimport add_rows
 from sklearn_ltr._kernels._leaf_histograms cimport LeafHistograms
 from sklearn_ltr._kernels._partition cimport count_left, cut_of
-from sklearn_ltr._kernels._split cimport TIE, Rules, Split, low, search_feature
+from sklearn_ltr._kernels._split cimport (
+    TIE,
+    Rules,
+    Split,
+    low,
+    search_categories,
+    search_feature,
+)
 from sklearn_ltr._kernels._types cimport code_t
 
 
@@ -28,11 +35,12 @@ cdef class LeafSearch:
     """
 
     def __init__(
-        self, rows, words, starts, n_bins, directions, uncommon, max_leaves, max_depth,
+        self, rows, words, starts, n_bins, directions, categorical, uncommon, max_leaves, max_depth,
         interactions, max_features, n_threads
     ):
         self.rows, self.words = rows, words
         self.starts, self.n_bins, self.directions = starts, n_bins, directions
+        self.categorical = categorical
         self.max_depth, self.n_threads = max_depth, n_threads
         self.histograms = LeafHistograms(starts, uncommon, len(words), max_leaves, n_threads)
         self.count_histogram = np.zeros(0, dtype=np.int64)
@@ -122,17 +130,25 @@ cdef class LeafSearch:
     ) noexcept nogil:
         """The best split of a leaf on the features of a block."""
         cdef Py_ssize_t k, slot
+        cdef const long long* counts_of_k
         cdef Split* best = &self.found[2 * block + which]
         best.gain = 0
         if leaf < 0:
             return
         for k in range(block * width, min((block + 1) * width, self.n_bins.shape[0])):
-            if self.candidates[which, k]:
-                slot = self.starts[k]
+            if not self.candidates[which, k]:
+                continue
+            slot = self.starts[k]
+            counts_of_k = counts + slot if counts != NULL else NULL
+            if self.categorical[k]:
+                search_categories(
+                    &self.histograms.cells[leaf, slot], counts_of_k, <int>k, self.n_bins[k],
+                    &self.leaves[leaf].sums, rules, best,
+                )
+            else:
                 search_feature(
-                    &self.histograms.cells[leaf, slot], counts + slot if counts != NULL else NULL,
-                    <int>k, self.n_bins[k], self.directions[k], &self.leaves[leaf].sums, rules,
-                    best,
+                    &self.histograms.cells[leaf, slot], counts_of_k, <int>k, self.n_bins[k],
+                    self.directions[k], &self.leaves[leaf].sums, rules, best,
                 )
 
     cdef void choose(self, Py_ssize_t n_blocks, int leaf, int which) noexcept nogil:
@@ -152,11 +168,11 @@ cdef class LeafSearch:
         """Whether both sides of a leaf's split count enough; notes the count of the left one."""
         cdef Leaf* leaf = &self.leaves[index]
         cdef Py_ssize_t width = codes.shape[2]
+        cdef int k = leaf.split.feature
         if leaf.split.gain == 0:
             return True
         leaf.split.left_count = count_left(
-            codes[leaf.split.feature // width],
-            cut_of(&leaf.split, self.n_bins[leaf.split.feature], width),
+            codes[k // width], cut_of(&leaf.split, self.n_bins[k], width, self.categorical[k]),
             &self.rows[leaf.start], leaf.stop - leaf.start, counts,
         )
         return (

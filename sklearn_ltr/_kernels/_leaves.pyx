@@ -96,6 +96,9 @@ def apply(
     const int[::1] bin,
     const int[::1] left,
     const unsigned char[::1] missing_right,
+    const unsigned char[::1] categorical,   # IN, (n_features,)
+    const unsigned int[:, ::1] categories,  # IN, (n_nodes, 8) codes on the right, a bit each; or
+                                            # empty, if no node splits on a categorical feature
     int[::1] leaves,                # OUT, the node of each row's leaf
     int n_threads,
 ):
@@ -110,6 +113,8 @@ def apply(
             code = codes[k // width, i, k % width]
             if code == n_bins[k]:
                 node = left[node] + missing_right[node]
+            elif categorical[k]:
+                node = left[node] + ((categories[node, code >> 5] >> (code & 31)) & 1)
             else:
                 node = left[node] + (code > bin[node])
         leaves[i] = node

@@ -14,6 +14,7 @@ cdef class LevelSearch:
     cdef const Py_ssize_t[::1] starts       # first slot of each column
     cdef const Py_ssize_t[::1] n_bins
     cdef const int[::1] directions
+    cdef const unsigned char[::1] categorical
     cdef int n_threads
     cdef Leaf* leaves                       # of the builder
     cdef Split* found                       # (n_blocks,), the best cut of each
@@ -37,6 +38,10 @@ cdef class LevelSearch:
     cdef void search_feature(
         self, Py_ssize_t k, Side missing, int n_leaves, bint with_counts, const Rules* rules,
         bint at_most, int thread, Split* best
+    ) noexcept nogil
+
+    cdef int order_of_level(
+        self, Py_ssize_t k, int n_leaves, const Rules* rules, int* order
     ) noexcept nogil
 
     cdef Split choose(self, Py_ssize_t n_blocks) noexcept nogil

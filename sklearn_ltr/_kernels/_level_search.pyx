@@ -19,14 +19,19 @@ from sklearn_ltr._kernels._level_histograms cimport LevelHistograms, Siblings
 from sklearn_ltr._kernels._partition cimport count_left, cut_of, rows_left
 from sklearn_ltr._kernels._split cimport (
     LEFT,
+    MOST_CODES,
     RIGHT,
     TIE,
     UNDECIDED,
     Rules,
     Side,
     Split,
+    arrange,
+    has_code,
     is_better,
     low,
+    note_codes,
+    order_codes,
 )
 from sklearn_ltr._kernels._types cimport code_t
 
@@ -39,12 +44,13 @@ cdef class LevelSearch:
     """
 
     def __init__(
-        self, rows, words, starts, n_bins, directions, uncommon, max_leaves, interactions,
-        max_features, n_threads
+        self, rows, words, starts, n_bins, directions, categorical, uncommon, max_leaves,
+        interactions, max_features, n_threads
     ):
         n_blocks = len(uncommon.listed)
         self.rows = rows
         self.starts, self.n_bins, self.directions = starts, n_bins, directions
+        self.categorical = categorical
         self.n_threads = n_threads
         self.histograms = LevelHistograms(rows, words, starts, uncommon, max_leaves, n_threads)
         self.gains = np.zeros((n_threads, int(np.max(n_bins))))
@@ -141,12 +147,22 @@ cdef class LevelSearch:
         self, Py_ssize_t k, Side missing, int n_leaves, bint with_counts, const Rules* rules,
         bint at_most, int thread, Split* best
     ) noexcept nogil:
-        """Try every threshold of a feature, with the missing values on one side."""
+        """Try every threshold of a feature, with the missing values on one side.
+
+        Of a categorical feature, codes are in the order of what they have in all leaves together.
+        """
         cdef double* gains = &self.gains[thread, 0]
+        cdef const long long* words
         cdef const long long* counts = NULL
-        cdef Py_ssize_t bin
+        cdef long long arranged[MOST_CODES]
+        cdef long long arranged_counts[MOST_CODES]
+        cdef int order[MOST_CODES]
+        cdef Py_ssize_t bin, n_bins = self.n_bins[k]
+        cdef double before = best.gain
         cdef int i
-        memset(gains, 0, self.n_bins[k] * sizeof(double))
+        if self.categorical[k]:
+            n_bins = self.order_of_level(k, n_leaves, rules, order)
+        memset(gains, 0, n_bins * sizeof(double))
         for i in range(n_leaves):
             if not self.is_open[i]:
                 continue
@@ -154,19 +170,43 @@ cdef class LevelSearch:
                 counts = &self.histograms.count_cells[
                     i, self.histograms.starts_in_block[k]
                 ]
+            words = &self.histograms.words_by_code.cells[i, self.starts[k]]
+            if self.categorical[k]:
+                arrange(words, self.n_bins[k], order, <int>n_bins, arranged)
+                words = arranged
+                if with_counts:
+                    arrange(counts, self.n_bins[k], order, <int>n_bins, arranged_counts)
+                    counts = arranged_counts
             add_gains(
-                &self.histograms.words_by_code.cells[i, self.starts[k]], counts, self.n_bins[k],
-                self.directions[k], missing, &self.leaves[i].sums, rules, at_most, gains,
+                words, counts, n_bins, self.directions[k], missing, &self.leaves[i].sums, rules,
+                at_most, gains,
             )
-        for bin in range(self.n_bins[k]):
+        for bin in range(n_bins):
             if gains[bin] > best.gain * (1 + TIE):
                 best.gain, best.feature = gains[bin], <int>k
                 best.bin, best.missing = <int>bin, missing
+        if self.categorical[k] and best.gain > before:
+            note_codes(order, <int>n_bins, self.n_bins[k], best)
+
+    cdef int order_of_level(
+        self, Py_ssize_t k, int n_leaves, const Rules* rules, int* order
+    ) noexcept nogil:
+        """The codes of a categorical feature in the order of their means in all open leaves."""
+        cdef long long totals[MOST_CODES]
+        cdef Py_ssize_t code
+        cdef int i
+        memset(totals, 0, sizeof(totals))
+        for i in range(n_leaves):
+            if self.is_open[i]:
+                for code in range(self.n_bins[k]):
+                    totals[code] += self.histograms.words_by_code.cells[i, self.starts[k] + code]
+        return order_codes(totals, self.n_bins[k], rules, order)
 
     cdef Split choose(self, Py_ssize_t n_blocks) noexcept nogil:
         """The best cut of all blocks; the first of equals."""
-        cdef Split best = Split(0, 0, 0, UNDECIDED, 0, 0)
+        cdef Split best
         cdef Py_ssize_t block
+        memset(&best, 0, sizeof(Split))
         for block in range(n_blocks):
             if self.found[block].gain > best.gain * (1 + TIE):
                 best = self.found[block]
@@ -187,15 +227,16 @@ cdef class LevelSearch:
         cells = &self.histograms.words_by_code.cells[index, self.starts[k]]
         leaf.split = cut[0]
         leaf.split.left_word = cells[self.n_bins[k]] if cut.missing == LEFT else 0
-        for bin in range(cut.bin + 1):
-            leaf.split.left_word += cells[bin]
+        for bin in range(self.n_bins[k] if self.categorical[k] else cut.bin + 1):
+            if not self.categorical[k] or has_code(&cut.left, <unsigned int>bin):
+                leaf.split.left_word += cells[bin]
         if rules.rounding > 0 and self.lacks_weight(codes, rules, leaf):
             return False
         leaf.split.left_count = 0
         if counts.shape[0]:
             leaf.split.left_count = count_left(
-                codes[k // width], cut_of(cut, self.n_bins[k], width), &self.rows[leaf.start],
-                leaf.stop - leaf.start, counts,
+                codes[k // width], cut_of(cut, self.n_bins[k], width, self.categorical[k]),
+                &self.rows[leaf.start], leaf.stop - leaf.start, counts,
             )
         return gain_of(
             leaf.split.left_word, leaf.split.left_count, self.directions[k], &leaf.sums, rules,
@@ -218,6 +259,7 @@ cdef class LevelSearch:
         if min(left, right) > n:
             return False
         n_left = rows_left(
-            codes[k // width], cut_of(&leaf.split, self.n_bins[k], width), &self.rows[leaf.start], n
+            codes[k // width], cut_of(&leaf.split, self.n_bins[k], width, self.categorical[k]),
+            &self.rows[leaf.start], n
         )
         return left <= n_left or right <= n - n_left

@@ -11,7 +11,7 @@ from cython.parallel cimport prange
 from libc.string cimport memcpy, memmove
 
 from sklearn_ltr._kernels._histogram cimport AHEAD, prefetch
-from sklearn_ltr._kernels._split cimport RIGHT, Split
+from sklearn_ltr._kernels._split cimport RIGHT, CodeSet, Split, has_code
 from sklearn_ltr._kernels._types cimport code_t
 
 cdef enum:
@@ -19,16 +19,26 @@ cdef enum:
     MAX_PARTS = 64
 
 
-cdef Cut cut_of(const Split* split, Py_ssize_t n_bins, Py_ssize_t width) noexcept nogil:
-    """The codes that are on the right of a split, in blocks of so many features."""
+cdef Cut cut_of(
+    const Split* split, Py_ssize_t n_bins, Py_ssize_t width, bint categorical
+) noexcept nogil:
+    """The codes that are on the right of a split, in blocks of so many features.
+
+    Those of categories are the split's, which has to stay where it is.
+    """
     cdef unsigned int first = split.bin + 1
     cdef unsigned int n_present = <unsigned int>n_bins - first
+    cdef const CodeSet* right = NULL
+    if categorical:
+        right = &split.right
     return Cut(
-        split.feature % width, first, n_present + 1 if split.missing == RIGHT else n_present
+        split.feature % width, first, n_present + 1 if split.missing == RIGHT else n_present, right
     )
 
 
 cdef inline bint is_right(unsigned int code, Cut cut) noexcept nogil:
+    if cut.right != NULL:
+        return has_code(cut.right, code)
     return code - cut.first_right < cut.n_right  # of unsigned integers
 
 

@@ -9,13 +9,23 @@ cdef enum Side:
     UNDECIDED  # the node has no missing value
 
 
+cdef enum:
+    MOST_CODES = 256        # of a categorical feature, with that of a missing value
+
+
+cdef struct CodeSet:
+    unsigned long long bits[4]
+
+
 cdef struct Split:
     double gain             # in quantised units; 0: no split
     int feature
-    int bin                 # rows with a code up to this go left
+    int bin                 # rows with a code up to this go left; of categories see `left`
     int missing             # where missing values go
     long long left_word     # the packed sums of the left side
     long long left_count
+    CodeSet left            # of a categorical feature: the codes that the node has on either side
+    CodeSet right
 
 
 cdef struct Rules:
@@ -56,9 +66,27 @@ cdef inline double fit(long long word, double value, const Rules* rules) noexcep
     cdef double h = <double>low(word, rules) + rules.l2
     return value * (2 * high(word, rules) - h * value)
 
+cdef inline bint has_code(const CodeSet* codes, unsigned int code) noexcept nogil:
+    return (codes.bits[code >> 6] >> (code & 63)) & 1
+
 cdef bint is_better(const Split* other, const Split* best, int feature) noexcept nogil
 
 cdef void search_feature(
     const long long* cells, const long long* counts, int feature, Py_ssize_t n_bins, int direction,
+    const Node* node, const Rules* rules, Split* best
+) noexcept nogil
+
+cdef int order_codes(
+    const long long* cells, Py_ssize_t n_bins, const Rules* rules, int* order
+) noexcept nogil
+
+cdef void arrange(
+    const long long* cells, Py_ssize_t n_bins, const int* order, int n, long long* arranged
+) noexcept nogil
+
+cdef void note_codes(const int* order, int n, Py_ssize_t n_bins, Split* split) noexcept nogil
+
+cdef void search_categories(
+    const long long* cells, const long long* counts, int feature, Py_ssize_t n_bins,
     const Node* node, const Rules* rules, Split* best
 ) noexcept nogil

@@ -27,7 +27,7 @@ cdef class SymmetricTreeBuilder(GrownTree):
 
     Parameters
     ----------
-    starts, n_bins, directions, uncommon, n_rows, n_threads
+    starts, n_bins, directions, categorical, uncommon, n_rows, n_threads
         As `TreeBuilder`.
     interactions : Interactions or None
         All cuts count as used above every leaf, also above those that stay whole.
@@ -47,12 +47,12 @@ cdef class SymmetricTreeBuilder(GrownTree):
     cdef int* next_order        # (max_leaves,), the same of the next level
 
     def __init__(
-        self, starts, n_bins, directions, uncommon, n_rows, max_leaves, depth, interactions,
-        max_features, n_threads
+        self, starts, n_bins, directions, categorical, uncommon, n_rows, max_leaves, depth,
+        interactions, max_features, n_threads
     ):
-        GrownTree.__init__(self, n_bins, directions, n_rows, max_leaves, n_threads)
+        GrownTree.__init__(self, n_bins, directions, categorical, n_rows, max_leaves, n_threads)
         self.search = LevelSearch(
-            self.rows, self.words, starts, n_bins, directions, uncommon,
+            self.rows, self.words, starts, n_bins, directions, categorical, uncommon,
             min(max_leaves, 1 << (depth - 1)), interactions, max_features, n_threads
         )
         self.search.leaves = self.search.histograms.leaves = self.leaves
@@ -164,6 +164,7 @@ cdef class SymmetricTreeBuilder(GrownTree):
         if not self.search.cut_leaf(codes, counts, rules, cut, index):
             return -1
         return partition(
-            codes[cut.feature // width], cut_of(cut, self.n_bins[cut.feature], width),
+            codes[cut.feature // width],
+            cut_of(cut, self.n_bins[cut.feature], width, self.categorical[cut.feature]),
             &self.rows[leaf.start], leaf.stop - leaf.start, &self.row_buffer[leaf.start], n_threads,
         )

@@ -29,6 +29,8 @@ cdef class TreeBuilder(GrownTree):
     n_bins : ndarray of shape (n_features,), dtype intp
     directions : ndarray of shape (n_features,), dtype intc
         Monotonic constraints.
+    categorical : ndarray of shape (n_features,), dtype uint8
+        Whether codes of a feature are categories, in no order.
     uncommon : UncommonCells
         Blocks whose histograms are built from their cells with uncommon codes.
     n_rows, max_leaves, max_depth : int
@@ -41,13 +43,13 @@ cdef class TreeBuilder(GrownTree):
     cdef LeafSearch search
 
     def __init__(
-        self, starts, n_bins, directions, uncommon, n_rows, max_leaves, max_depth, interactions,
-        max_features, n_threads
+        self, starts, n_bins, directions, categorical, uncommon, n_rows, max_leaves, max_depth,
+        interactions, max_features, n_threads
     ):
-        GrownTree.__init__(self, n_bins, directions, n_rows, max_leaves, n_threads)
+        GrownTree.__init__(self, n_bins, directions, categorical, n_rows, max_leaves, n_threads)
         self.search = LeafSearch(
-            self.rows, self.words, starts, n_bins, directions, uncommon, max_leaves, max_depth,
-            interactions, max_features, n_threads
+            self.rows, self.words, starts, n_bins, directions, categorical, uncommon, max_leaves,
+            max_depth, interactions, max_features, n_threads
         )
         self.search.leaves = self.leaves
 
@@ -118,7 +120,9 @@ cdef class TreeBuilder(GrownTree):
             &parent,
             partition(
                 codes[split.feature // width],
-                cut_of(split, self.n_bins[split.feature], width),
+                cut_of(
+                    split, self.n_bins[split.feature], width, self.categorical[split.feature]
+                ),
                 &self.rows[parent.start], parent.stop - parent.start, &self.row_buffer[0],
                 self.n_threads,
             ),

@@ -37,6 +37,7 @@ class TreeEnsemble:
         (-1 at a leaf), `threshold`, `missing_right`, `left` and `value`, one element a node. Node 0
         is the root, the right child is the one after the left child, and both come after their
         parent. Rows with ``x <= threshold`` go left, a missing value where `missing_right` says.
+        Where the threshold is NaN, `categories` says which codes go right, as in `Tree`.
     n_outputs : int, default=1
 
     Attributes
@@ -74,7 +75,12 @@ class TreeEnsemble:
         self._splits = np.zeros(max(len(inner), 1), dtype=_types.FOREST_SPLIT)  # never empty
         splits = self._splits[: len(inner)]
         self.features, splits["column"] = np.unique(feature[inner], return_inverse=True)
-        self._cut(splits, joined("threshold", float)[inner], joined("missing_right", bool)[inner])
+        threshold, missing_right = joined("threshold", float), joined("missing_right", bool)
+        threshold, missing_right = threshold[inner], missing_right[inner]
+        by_set = np.isnan(threshold)
+        sets = _codes_right(terms, inner[by_set])
+        self._cut(splits, threshold, missing_right, by_set, sets)
+        self._number_sets(splits, tree_of[inner], missing_right, by_set, sets)
         splits["leaf"] = leaf[inner]
         splits["left"] = following[left]
         splits["right"] = following[left + 1]
@@ -121,19 +127,29 @@ class TreeEnsemble:
             named_by[farther] = named_by[named_by[farther]]
         return leaf[named_by]
 
-    def _cut(self, splits, threshold, missing_right):
-        """Thresholds of each feature used, and the codes that go right at each split."""
+    def _cut(self, splits, threshold, missing_right, by_set, sets):
+        """Thresholds of each feature used, and the codes that go right at each split with one.
+
+        A categorical feature has one between any two codes, up to the highest that is in one of the
+        `sets` (n_sets, 256) of its splits. Codes above are alike: they always go left.
+        """
+        highest = np.full(len(self.features), -1)
+        top = 255 - np.argmax(sets[:, ::-1], axis=1)
+        np.maximum.at(highest, splits["column"][by_set], np.where(sets.any(axis=1), top, -1))
         order = np.argsort(splits["column"], kind="stable")
         ends = np.cumsum(np.bincount(splits["column"], minlength=len(self.features)))
         tables = []
         n_cuts = np.zeros(len(self.features), dtype=np.intp)
         for k, own in enumerate(np.split(order, ends)[:-1]):
-            cuts = np.unique(threshold[own])
-            cuts = cuts[cuts < np.inf]  # nothing is above the one at infinity
+            if by_set[own[0]]:
+                cuts = np.arange(highest[k] + 1) + 0.5
+            else:
+                cuts = np.unique(threshold[own])
+                cuts = cuts[cuts < np.inf]  # nothing is above the one at infinity
+                rank = np.searchsorted(cuts, threshold[own])
+                splits["first"][own] = rank + 1
+                splits["count"][own] = len(cuts) - rank + missing_right[own]
             n_cuts[k] = len(cuts)
-            rank = np.searchsorted(cuts, threshold[own])
-            splits["first"][own] = rank + 1
-            splits["count"][own] = len(cuts) - rank + missing_right[own]
             # One less than a power of two, for a search without branches.
             padding = (1 << len(cuts).bit_length()) - 1 - len(cuts)
             tables.append(np.append(cuts, np.full(padding, np.inf)))
@@ -143,6 +159,25 @@ class TreeEnsemble:
         self._n_searched = (lengths + 1) // 2
         self._missing = n_cuts + 1
         self._dtype = np.min_scalar_type(max(n_cuts, default=0) + 1).type
+
+    def _number_sets(self, splits, tree, missing_right, by_set, sets):
+        """Make columns of the sets of codes that go right, each set one of its tree."""
+        self._set_starts = np.zeros(len(self._outputs) + 1, dtype=np.intp)
+        self._set_columns, self._sets = np.empty(0, dtype=np.intp), sets
+        if len(sets) == 0:
+            return
+        column, tree = splits["column"][by_set].astype(np.intp), tree[by_set]
+        missing = self._missing[column]
+        in_set = np.zeros((len(column), missing.max() + 1), dtype=np.uint8)
+        n_codes = min(in_set.shape[1], sets.shape[1])
+        in_set[:, :n_codes] = sets[:, :n_codes]
+        in_set[np.arange(len(column)), missing] = missing_right[by_set]
+        keys = np.column_stack([tree, column, np.packbits(in_set, axis=1)])
+        keys, index, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        self._set_starts[:] = np.searchsorted(keys[:, 0], np.arange(len(self._set_starts)))
+        self._set_columns, self._sets = column[index], in_set[index]
+        splits["column"][by_set] = len(self.features) + inverse.ravel() - self._set_starts[tree]
+        splits["first"][by_set] = splits["count"][by_set] = 1
 
     def predict(self, X, n_threads=1):
         """Sum of the trees at the rows.
@@ -170,6 +205,7 @@ class TreeEnsemble:
         n_rows = max(X.shape[0], 1)
         block = min(BLOCK, 16 * -(-n_rows // (16 * n_threads)))
         n_threads = min(n_threads, -(-n_rows // block))
+        n_columns = len(columns) + np.diff(self._set_starts).max(initial=0) + 1
         _forest.add_trees(
             X,
             columns,
@@ -182,11 +218,26 @@ class TreeEnsemble:
             self._values,
             self._first_value,
             self._by_bits,
+            self._set_starts,
+            self._set_columns,
+            self._sets,
             self._outputs,
             min(MOST_PARTS, PARTS_PER_ROW * n_rows),
-            np.empty((n_threads, len(columns) + 1, block), self._dtype),
+            np.empty((n_threads, n_columns, block), self._dtype),
             scores,
         )
+
+
+def _codes_right(terms, nodes):
+    """The codes that go right at some nodes of all trees: ndarray of shape (n, 256), uint8."""
+    if len(nodes) == 0:
+        return np.empty((0, 256), dtype=np.uint8)
+    bits = [
+        np.zeros((len(tree.left), 8), np.uint32) if tree.categories is None else tree.categories
+        for _, _, tree in terms
+    ]
+    bits = np.concatenate(bits)[nodes, :, None] >> np.arange(32, dtype=np.uint32) & 1
+    return bits.astype(np.uint8).reshape(len(nodes), 256)
 
 
 def _leaf_of_bits(splits, bit, n_bits):

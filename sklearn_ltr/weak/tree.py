@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_ltr._kernels import _leaves
 from sklearn_ltr._kernels._symmetric_tree import SymmetricTreeBuilder
 from sklearn_ltr._kernels._tree import TreeBuilder
-from sklearn_ltr.binning import MAX_BINS
+from sklearn_ltr.binning import MAX_BINS, MOST_CATEGORIES
 from sklearn_ltr.reduction import median, merged, total
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
@@ -35,6 +35,7 @@ ROWS_PER_THREAD = 20_000
 
 NO_VALUES = np.empty(0)
 NO_COUNTS = np.empty(0, dtype=np.int64)
+NO_CATEGORIES = np.empty((0, 8), dtype=np.uint32)
 
 
 class Tree(WeakRanker):
@@ -62,10 +63,26 @@ class Tree(WeakRanker):
         Weight of the rows that it was grown on; None where that was not kept.
     n_samples : ndarray of shape (n_nodes,), dtype int64, default=None
         Their number.
+    categories : ndarray of shape (n_nodes, 8), dtype uint32, default=None
+        Of a node that splits on a categorical feature, the codes that go right: that of code c is
+        bit c % 32 of number c // 32. Such a node has no threshold, which is NaN, and the bin 0.
+        None if there is no such node.
     """
 
+    categories = None  # of those stored before there were any
+
     def __init__(
-        self, feature, bin, threshold, missing_right, left, gain, value, cover=None, n_samples=None
+        self,
+        feature,
+        bin,
+        threshold,
+        missing_right,
+        left,
+        gain,
+        value,
+        cover=None,
+        n_samples=None,
+        categories=None,
     ):
         self.feature = feature
         self.bin = bin
@@ -76,6 +93,7 @@ class Tree(WeakRanker):
         self.value = value
         self.cover = cover
         self.n_samples = n_samples
+        self.categories = categories
 
     @classmethod
     def constant(cls, value):
@@ -91,6 +109,16 @@ class Tree(WeakRanker):
     def n_leaves(self):
         return len(self.feature) // 2 + 1
 
+    @property
+    def has_categories(self):
+        """Whether a node splits on a categorical feature."""
+        return self.categories is not None
+
+    def categories_right(self, node):
+        """Codes of the categories that go right at a node: ascending ndarray of int."""
+        bits = self.categories[node][:, None] >> np.arange(32, dtype=np.uint32) & 1
+        return np.flatnonzero(bits)
+
     @classmethod
     def collapse(cls, terms, n_outputs=1):
         """As `WeakRanker.collapse`: a TreeEnsemble."""
@@ -101,8 +129,17 @@ class Tree(WeakRanker):
         return self
 
     def to_plain(self):
-        """Its fields as plain data; thresholds are those of the bins."""
-        return schema.plain(self, self._kinds([]))
+        """Its fields as plain data; thresholds are those of the bins.
+
+        Of `categories`, the codes that go right, and None at other nodes.
+        """
+        fields = schema.plain(self, self._kinds([]))
+        if self.has_categories:
+            fields["categories"] = [
+                self.categories_right(node).tolist() if np.isnan(self.threshold[node]) else None
+                for node in range(len(self.feature))
+            ]
+        return fields
 
     @classmethod
     def from_plain(cls, value, path, bins):
@@ -132,11 +169,24 @@ class Tree(WeakRanker):
             schema.require(no_leaf, f"{path}.{name}", "be 0 at the leaves")
         positive = (found["cover"] > 0).all() if "cover" in found else True
         schema.require(positive, f"{path}.cover", "be positive")
-        threshold = np.zeros(n_nodes)
+        threshold, sets = np.zeros(n_nodes), found.get("categories", [None] * n_nodes)
+        for node, codes in enumerate(sets):
+            if codes is not None:
+                at, n_codes = f"{path}.categories[{node}]", len(bins[feature[node]]) + 1
+                schema.require(feature[node] >= 0, at, "be null at a leaf")
+                schema.require(found["bin"][node] == 0, f"{path}.bin[{node}]", "be 0")
+                known = (codes < n_codes).all()
+                schema.require(known, at, f"be below {n_codes}, the categories of the feature")
         for node in inner:
-            threshold[node] = stored_threshold(
-                bins, feature[node], found["bin"][node], f"{path}.bin[{node}]"
+            threshold[node] = (
+                np.nan
+                if sets[node] is not None
+                else stored_threshold(
+                    bins, feature[node], found["bin"][node], f"{path}.bin[{node}]"
+                )
             )
+        if "categories" in found:
+            found["categories"] = _as_bits(sets)
         return cls(threshold=threshold, **found)
 
     @classmethod
@@ -151,6 +201,7 @@ class Tree(WeakRanker):
             "value": partial(schema.floats, largest=schema.LARGEST),
             "cover": partial(schema.floats, largest=schema.LARGEST),
             "n_samples": schema.counts,
+            "categories": partial(schema.list_of, partial(schema.or_none, _codes)),
         }
 
     def importances(self, n_features):
@@ -170,6 +221,8 @@ class Tree(WeakRanker):
             self.bin,
             self.left,
             self.missing_right.view(np.uint8),
+            binned.categorical,
+            NO_CATEGORIES if self.categories is None else self.categories,
             leaves,
             n_threads,
         )
@@ -185,6 +238,22 @@ class Tree(WeakRanker):
         return TreeEnsemble([(0, 1.0, self)]).predict(X)
 
 
+def _codes(value, path):
+    """Ascending codes of categories."""
+    found = schema.integers(value, path, low=0, high=MOST_CATEGORIES - 1)
+    schema.require((found[1:] > found[:-1]).all(), path, "ascend")
+    return found
+
+
+def _as_bits(sets):
+    """Sets of codes, or None, a row of bits each: ndarray of shape (n_sets, 8), dtype uint32."""
+    bits = np.zeros((len(sets), 8), dtype=np.uint32)
+    for row, codes in zip(bits, sets, strict=True):
+        if codes is not None:
+            np.bitwise_or.at(row, codes // 32, np.uint32(1) << (codes % 32).astype(np.uint32))
+    return bits
+
+
 class TreeGrower:
     """Grows least-squares regression trees on a binned matrix.
 
@@ -198,6 +267,12 @@ class TreeGrower:
     without weight or in the wrong order adds nothing to the sum and stays whole. Gains within 1e-9
     of each other count as equal: the lowest feature, then the lowest threshold, then missing values
     on the left win.
+
+    Of a categorical feature, the codes that the node has are put into the order of G / H, equal
+    ones by code, and that order is parted like the bins of another feature: no way to part the
+    codes in two gains more, without l2 and constraints (Fisher 1958). Of equal gains the one with
+    fewer codes on the left wins. Codes that the node has not go where missing values go. A level of
+    a symmetric tree has one order, by the sums over all leaves that may be cut.
 
     For the search, weighted targets are rounded to integers, as fine as 64 bits for the sums of
     them and of the weights allow: to about n * 2^-62 of the sum of absolute targets without
@@ -250,6 +325,7 @@ class TreeGrower:
             starts,
             binned.n_bins,
             np.asarray(directions, dtype=np.intc),
+            binned.categorical,
             UncommonCells(binned, starts, n_threads),
             binned.n_samples,
             *shape,
@@ -361,9 +437,13 @@ class Leaves:
         for node in np.flatnonzero(feature >= 0):
             cuts = thresholds[feature[node]]
             threshold[node] = cuts[bin[node]] if bin[node] < len(cuts) else np.inf
+        categories, by_set = None, (feature >= 0) & (grower.binned.categorical[feature] > 0)
+        if by_set.any():
+            categories = _codes_right(builder, by_set, missing_right, grower.binned.n_bins[feature])
+            threshold[by_set], bin[by_set] = np.nan, 0
         self.tree = Tree(
             feature, bin, threshold, missing_right.view(bool), left, gain * gain_unit,
-            np.zeros(n_nodes), cover * weight_unit, n_samples,
+            np.zeros(n_nodes), cover * weight_unit, n_samples, categories,
         )  # fmt: skip
         self.nodes = np.array(builder.leaf_node[:n_leaves])
         self._grower = grower
@@ -490,6 +570,23 @@ class Leaves:
             scores,
             self._grower.threads(self._n_rows),
         )
+
+
+def _codes_right(builder, by_set, missing_right, n_codes):
+    """The codes that go right at the nodes `by_set`, as `Tree.categories` has them.
+
+    Codes that the rows of a node do not have go where missing values go.
+    """
+    n_nodes, categories = len(by_set), np.zeros((len(by_set), 8), dtype=np.uint32)
+    left, right = (np.array(x[:n_nodes])[by_set] for x in (builder.left_codes, builder.right_codes))
+    right = np.where(missing_right[by_set, None] > 0, ~left, right)
+    # As many bits as there are codes, 64 in each of the four numbers.
+    n_bits = np.clip(n_codes[by_set, None] - 64 * np.arange(4), 0, 64).astype(np.uint64)
+    everything = np.uint64(2**64 - 1)
+    right &= np.where(n_bits > 0, everything >> (64 - np.maximum(n_bits, 1)), np.uint64(0))
+    categories[by_set, 0::2] = right & np.uint64(2**32 - 1)
+    categories[by_set, 1::2] = right >> np.uint64(32)
+    return categories
 
 
 class FixedPoint:

@@ -9,7 +9,7 @@ far as used, by whichever leaf. Of equally good cuts the first one counts: the l
 the lowest threshold, then missing values to the left.
 """
 
-from math import inf, isnan
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -44,18 +44,15 @@ def cuts(growth, leaves):
     before = {i: growth.fit(node) for i, node in leaves.items()}
     for feature in sorted(allowed):
         column = growth.columns[feature]
-        thresholds = growth.thresholds[feature]
         present = {i: [r for r in n.rows if not isnan(column[r])] for i, n in leaves.items()}
         missing = {i: [r for r in n.rows if isnan(column[r])] for i, n in leaves.items()}
-        code = {r: sum(t < column[r] for t in thresholds) for p in present.values() for r in p}
-        # A threshold with no row between it and the one before parts all leaves alike.
-        for b in sorted({0, *code.values()}):
+        for way, lower in growth.ways(feature, [r for p in present.values() for r in p]):
             sides = {
-                i: ([r for r in p if code[r] <= b], [r for r in p if code[r] > b])
+                i: ([r for r in p if r in lower], [r for r in p if r not in lower])
                 for i, p in present.items()
             }
             for missing_right in (False, True):
-                splits = {}
+                b, splits = growth.bin_of(feature, way, missing_right), {}
                 for i, (low, high) in sides.items():
                     left = tuple(sorted(low if missing_right else low + missing[i]))
                     right = tuple(sorted(high + missing[i] if missing_right else high))
@@ -99,7 +96,7 @@ def levels(tree):
 
 def cut_at(tree, i):
     """What node `i` does."""
-    return int(tree.feature[i]), int(tree.bin[i]), bool(tree.missing_right[i])
+    return int(tree.feature[i]), tree.bin[i], bool(tree.missing_right[i])
 
 
 def check_tree(tree, growth, depth, rows=None, *, exact=True, rel=1e-6):
@@ -141,7 +138,7 @@ def check_tree(tree, growth, depth, rows=None, *, exact=True, rel=1e-6):
             split = cut.splits[i]
             off = abs(tree.gain[i] - split.gain)
             assert off <= max(1e-7, rel / 100) * abs(split.gain) + noise, (tree.gain[i], split.gain)
-            assert tree.threshold[i] == [*growth.thresholds[split.feature], inf][split.bin]
+            assert tree.threshold[i] == growth.threshold_of(split)
             assert tree.value[i] == 0
             children = growth.children(leaves.pop(i), split)
             leaves[int(tree.left[i])], leaves[int(tree.left[i]) + 1] = children

@@ -126,12 +126,9 @@ class Growth:
             column = self.columns[feature]
             present = [i for i in node.rows if not isnan(column[i])]
             missing = [i for i in node.rows if isnan(column[i])]
-            # A threshold with no row of the node between it and the one before parts it alike.
-            bins = {sum(t < column[i] for t in self.thresholds[feature]) for i in present} | {0}
-            edges = [*self.thresholds[feature], inf]
-            for b in sorted(bins):
-                low = [i for i in present if column[i] <= edges[b]]
-                high = [i for i in present if column[i] > edges[b]]
+            for way, lower in self.ways(feature, present):
+                low = [i for i in present if i in lower]
+                high = [i for i in present if i not in lower]
                 choices = [False, True] if missing else [self.size(high) > self.size(low)]
                 for missing_right in choices:
                     left = tuple(sorted(low if missing_right else low + missing))
@@ -139,7 +136,25 @@ class Growth:
                     if left and right:
                         sides = [node._replace(rows=rows) for rows in (left, right)]
                         gain = sum(map(self.fit, sides)) - parent
+                        b = self.bin_of(feature, way, missing_right)
                         yield Split(feature, b, missing_right, gain, left, right, bool(missing))
+
+    def ways(self, feature, present):
+        """The ways to part rows by their values, in order: what it is, and the rows on the left."""
+        column = self.columns[feature]
+        # A threshold with no row between it and the one before parts them alike.
+        bins = {sum(t < column[i] for t in self.thresholds[feature]) for i in present} | {0}
+        edges = [*self.thresholds[feature], inf]
+        for b in sorted(bins):
+            yield b, {i for i in present if column[i] <= edges[b]}
+
+    def bin_of(self, feature, way, missing_right):
+        """What a split has as its `bin`."""
+        return way
+
+    def threshold_of(self, split):
+        """What a split compares with."""
+        return [*self.thresholds[split.feature], inf][split.bin]
 
     def children(self, node, split):
         """The two nodes below, within bounds that keep the means of both sides apart."""
@@ -247,9 +262,17 @@ def leaf_of(tree, X):
         while tree.feature[i] >= 0:
             x = row[tree.feature[i]]
             right = tree.missing_right[i] if isnan(x) else x > tree.threshold[i]
+            if isnan(tree.threshold[i]) and not isnan(x):  # a split on categories
+                right = x in right_set(tree, i)
             i = tree.left[i] + int(right)
         found.append(int(i))
     return np.array(found, dtype=int)
+
+
+def right_set(tree, i):
+    """The categories that go right at a node of a tree of the package."""
+    numbers = [int(number) for number in tree.categories[i]]
+    return {32 * j + k for j, number in enumerate(numbers) for k in range(32) if number >> k & 1}
 
 
 def predict(tree, X):
@@ -333,7 +356,6 @@ def _check_split(tree, growth, node, i, rel, noise, sharp):
     )
     off = abs(tree.gain[i] - split.gain)
     assert off <= max(1e-7, rel / 100) * split.gain + noise, (tree.gain[i], split.gain)
-    edges = [*growth.thresholds[split.feature], inf]
-    assert tree.threshold[i] == edges[split.bin], (tree.threshold[i], edges[split.bin])
+    assert tree.threshold[i] == growth.threshold_of(split), (tree.threshold[i], split)
     assert tree.value[i] == 0
     return split
