@@ -10,9 +10,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _check_feature_names, _num_samples, validate_data
 
-from sklearn_ltr.columns import explained
+from sklearn_ltr.categories import (
+    Categories,
+    columns_of_frame,
+    columns_of_matrix,
+    encoded_frame,
+    encoded_matrix,
+)
+from sklearn_ltr.columns import ENCODE, dtypes_of, explained
 from sklearn_ltr.estimator import Estimator
 from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.keywords import explain_keywords
@@ -68,6 +75,15 @@ class BaseRanker(RegressorMixin, Estimator):
 
     # Whether NaN in y marks a row without a grade, which preferences may still tell of.
     _allow_unlabelled = False
+
+    # The Categories found by `fit`; None if no feature is categorical.
+    _categories = None
+
+    # How many values a categorical feature may have; None: any number.
+    _most_categories = None
+
+    # What to do about a column of categories or strings.
+    _how_to_encode = ENCODE
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -143,12 +159,18 @@ class BaseRanker(RegressorMixin, Estimator):
         return threads_here(n_threads)
 
     def _validate_X(self, X, *, name="X", **kwargs):
-        """`X` as an array or canonical CSR matrix of float32 or float64."""
+        """`X` as an array or canonical CSR matrix of float32 or float64.
+
+        Of categorical features it has the codes.
+        """
         predicts = not kwargs.get("reset", True)
         if predicts and "y" not in kwargs and self._is_valid(X):
+            X = self._encode_matrix(X, name, False)
             watch(vars(self).get("_trained_on"), X)
             return X
-        with explained(X, kwargs.get("y"), name):
+        if is_frame := dtypes_of(X) is not None:
+            X = self._encode_frame(X, name, not predicts)
+        with explained(X, kwargs.get("y"), name, self._how_to_encode):
             result = validate_data(
                 self,
                 X,
@@ -162,9 +184,57 @@ class BaseRanker(RegressorMixin, Estimator):
         if sparse.issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
+        if not is_frame:
+            X = self._encode_matrix(X, name, not predicts)
         if predicts:
             watch(vars(self).get("_trained_on"), X)
         return (X, *y) if y else X
+
+    def _categorical_columns(self, X):
+        """Numbers of the columns of a frame, or of a validated matrix, that are categorical."""
+        return ()
+
+    def _categorical_features(self):
+        """Numbers of the features that `fit` took as categorical."""
+        return () if self._categories is None else np.flatnonzero(self._categories.is_categorical)
+
+    def _encode_frame(self, X, name, reset):
+        """A frame with codes in the place of categories; with `reset`, find them first."""
+        if reset:
+            self._categories = None
+            columns = columns_of_frame(X, self._categorical_columns(X), name)
+            if columns:
+                self._categories = Categories.of_columns(columns, X.shape[1], self._most_categories)
+        else:
+            if hasattr(self, "feature_names_in_"):
+                _check_feature_names(self, X, reset=False)
+            as_fitted = X.shape[1] == self.n_features_in_
+            columns = columns_of_frame(X, self._categorical_features() if as_fitted else (), name)
+        return encoded_frame(X, columns, self._categories) if columns else X
+
+    def _encode_matrix(self, X, name, reset):
+        """`_encode_frame` of a validated matrix."""
+        if reset:
+            self._categories = None
+            features = self._categorical_columns(X)
+        else:
+            features = self._categorical_features()
+        if len(features) == 0:
+            return X
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+        columns = columns_of_matrix(X, features, lambda k: f"Column {names[k]!r} of `{name}`")
+        if reset:
+            self._categories = Categories.of_columns(columns, X.shape[1], self._most_categories)
+        return encoded_matrix(X, columns, self._categories)
+
+    def _forget_unweighted(self, X, *weights):
+        """Forget categories that only rows of weight 0 have, so that these leave no trace."""
+        counted = np.ones(X.shape[0], dtype=bool)
+        for name, weight in weights:
+            if weight is not None:
+                counted &= check_column(weight, name, X.shape[0], finite=False) > 0
+        self._categories, X = self._categories.kept(X, counted)
+        return X
 
     def _is_valid(self, X):
         """Whether `X` surely is what `validate_data` would return as it is, without a word.
@@ -227,6 +297,10 @@ class BaseRanker(RegressorMixin, Estimator):
             X = self._validate_X(X, reset=reset)
             y = np.full(X.shape[0], np.nan)
         check_grade_sizes(y)
+        if reset and self._categories is not None:
+            X = self._forget_unweighted(
+                X, ("query_weight", query_weight), ("sample_weight", sample_weight)
+            )
         if self._computes_with_features:
             check_feature_sizes(X, self._feature_name)
         self._note_queries(X, groups, reset)

@@ -14,7 +14,15 @@ from sklearn_ltr.validation import check_column, check_no_mask, is_nested
 
 # What the names of dtypes of dates and times begin with, in NumPy, pandas, polars and pyarrow.
 TIMES = ("date", "time", "duration")
+# And of categories.
+CATEGORIES = ("category", "categorical", "enum", "dictionary")
 OF_TIMES = "Make a number of it, such as the days since a date."
+
+ENCODE = (
+    "Encode it before, in a pipeline by a ColumnTransformer: by OrdinalEncoder for stumps, by "
+    "OneHotEncoder for linear functions and nets; texts by BM25Features. Rankers with trees take "
+    "it as it is, by `categorical_features`."
+)
 
 
 def column_number(column, fitted, parameter):
@@ -76,6 +84,26 @@ def dtypes_of(X):
     return None
 
 
+def is_category_dtype(dtype):
+    """Whether a column of a frame is of categories, by its dtype."""
+    return str(dtype).lower().startswith(CATEGORIES)
+
+
+def holds_strings(column):
+    """Whether a column of a frame holds strings, and nothing else but missing values."""
+    values = np.asarray(column)
+    if values.dtype.kind not in "OUT" or values.ndim != 1:
+        return False
+    are_strings = [isinstance(value, str) for value in values.tolist() if not is_missing(value)]
+    return len(are_strings) > 0 and all(are_strings)
+
+
+def column_name(X, j):
+    """The name of a column of a frame, or its number."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return j if names is None else names[j]
+
+
 def column_of(X, j):
     """A column, as its library has it."""
     if hasattr(X, "iloc"):
@@ -92,6 +120,44 @@ def with_column_of(X, j, rows):
     if hasattr(X, "set_column"):
         return X.set_column(j, X.schema.field(j), X.column(j).take(rows))
     return X.with_columns(X[:, j][rows])
+
+
+def with_columns(X, columns):
+    """A frame with other values in some of its columns.
+
+    Parameters
+    ----------
+    X : frame of pandas, polars or pyarrow
+    columns : dict of int to ndarray
+    """
+    if hasattr(X, "iloc"):
+        X = X.copy(deep=False)
+    for j, values in columns.items():
+        if hasattr(X, "iloc"):
+            old = X.iloc[:, j].array
+            if hasattr(old, "sp_values"):  # a frame of sparse columns stays one
+                values = type(old)(values, fill_value=0.0)
+            X.isetitem(j, values)
+        elif hasattr(X, "set_column"):
+            X = X.set_column(j, X.column_names[j], [values])
+        else:
+            X = X.with_columns(type(X[:, j])(X.columns[j], values))
+    return X
+
+
+def check_no_categories(X, name, encode):
+    """Raise ValueError if a column has categories, which could be read as numbers that order them.
+
+    Parameters
+    ----------
+    X : object
+    name : str
+    encode : str
+        What to do about it.
+    """
+    for j, dtype in enumerate(dtypes_of(X) or ()):
+        if is_category_dtype(dtype):
+            raise ValueError(_refusal(X, j, dtype, name, "holds categories", encode))
 
 
 def check_no_times(X, name):
@@ -111,17 +177,21 @@ def check_no_times(X, name):
 
 
 @contextmanager
-def explained(X, y=None, name="X"):
-    """Say which column of `X`, or what of `y`, an error is about, where scikit-learn does not."""
+def explained(X, y=None, name="X", encode=ENCODE):
+    """Say which column of `X`, or what of `y`, an error is about, where scikit-learn does not.
+
+    `encode` is what to do about a column of categories or strings.
+    """
     check_no_mask(X, name)
     check_no_mask(y, "y")
     check_no_times(X, name)
+    check_no_categories(X, name, encode)
     try:
         # The sum by which scikit-learn looks for numbers that are not finite may overflow.
         with np.errstate(invalid="ignore"):
             yield
     except (TypeError, ValueError) as error:
-        message = _explain_X(X, name)
+        message = _explain_X(X, name, encode)
         if message is None and y is not None:
             message = _explain_y(X, y)
         if message is None:
@@ -144,7 +214,7 @@ def _explain_y(X, y):
     return None
 
 
-def _explain_X(X, name):
+def _explain_X(X, name, encode):
     """Why a matrix cannot be read as numbers, or None if that is not what is wrong."""
     if hasattr(X, "collect"):
         return f"`{name}` is a query that has not run; give `{name}.collect()`."
@@ -168,7 +238,8 @@ def _explain_X(X, name):
         row = _first_that_is_no_number(values.tolist(), str(dtype) == "object")
         if row is not None:
             value = values.tolist()[row]
-            return _refusal(X, j, dtype, name, f"holds {value!r} at row {row}", _remedy(value))
+            why = f"holds {value!r} at row {row}"
+            return _refusal(X, j, dtype, name, why, _remedy(value, encode))
     return None
 
 
@@ -208,23 +279,18 @@ def _first_that_is_no_number(values, as_objects):
     return None
 
 
-def _remedy(value):
+def _remedy(value, encode):
     if isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64)):
         return OF_TIMES
     if is_missing(value):
         return "Write missing values as NaN."
     if isinstance(value, Complex):
         return "Give its real and its imaginary part a column each."
-    return (
-        "Encode it before, in a pipeline by a ColumnTransformer: by OrdinalEncoder for stumps and "
-        "trees, by OneHotEncoder for linear functions and nets; texts by BM25Features."
-    )
+    return encode
 
 
 def _refusal(X, j, dtype, name, why, remedy):
-    names = getattr(X, "column_names", getattr(X, "columns", None))
-    column = j if names is None else names[j]
     return (
-        f"Column {column!r} of `{name}`, of dtype {dtype}, cannot be read as numbers: it {why}. "
-        f"{remedy}"
+        f"Column {column_name(X, j)!r} of `{name}`, of dtype {dtype}, cannot be read as numbers: "
+        f"it {why}. {remedy}"
     )

@@ -16,6 +16,9 @@ from sklearn_ltr import AdaRank, LambdaRank, RankSVM, RegressionRanker
 from sklearn_ltr.base import BaseRanker, LinearRanker
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
+# Columns of `make_data` that hold integers from 0 on.
+CATEGORICAL = [1, 4]
+
 # What a variant sets, where the ranker has the parameter; it is one of those that have the first.
 VARIANTS = {
     "default": {},
@@ -28,6 +31,12 @@ VARIANTS = {
     "shallow": {"max_depth": 2, "l2_regularization": 1.0},
     "symmetric": {"grow_policy": "symmetric", "max_leaf_nodes": 8},
     "pairwise": {"interaction_cst": "pairwise", "max_leaf_nodes": 8},
+    "categories": {"categorical_features": CATEGORICAL},
+    "symmetric_categories": {
+        "categorical_features": CATEGORICAL,
+        "grow_policy": "symmetric",
+        "max_leaf_nodes": 8,
+    },
     "hidden_layer": {"hidden_layer_sizes": (3,)},
     "pairs_only": {"pair_weight": 1.0},
     "ties": {"tie_weight": 0.5},
@@ -106,6 +115,16 @@ def variants(marks=()):
             yield pytest.param(
                 R, params, id=f"{R.__name__}-{name}", marks=() if name == "default" else marks
             )
+
+
+def with_codes(X, params):
+    """`X` with integers in the columns of categories, and `params` with those that it has."""
+    if "categorical_features" not in params:
+        return X, params
+    columns = [k for k in params["categorical_features"] if k < X.shape[1]]
+    X = X.copy()
+    X[:, columns] = np.abs(np.rint(X[:, columns])) % 7
+    return X, params | {"categorical_features": columns}
 
 
 def allows_nan(R):

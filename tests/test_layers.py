@@ -27,6 +27,7 @@ LAYERS = {
     "linear": 1,
     "queries": 1,
     "columns": 1,
+    "categories": 1,
     "scored_rows": 1,
     "threads": 1,
     "keywords": 1,
@@ -56,6 +57,8 @@ LAYERS = {
 # Where parts of one layer may import each other; nothing else may, nor in a circle.
 WITHIN_A_LAYER = {
     ("columns", "queries"),
+    ("categories", "queries"),
+    ("categories", "columns"),
     ("labels", "queries"),
     ("labels", "validation"),
     ("columns", "validation"),

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.utils import check_scalar, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_ltr.binning import Binner, Unbinned
+from sklearn_ltr.binning import MOST_CATEGORIES, Binner, Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker
-from sklearn_ltr.columns import column_number
+from sklearn_ltr.categories import FROM_DTYPE, check_parameter, described, named_features
+from sklearn_ltr.columns import column_number, dtypes_of, is_category_dtype
 from sklearn_ltr.validation import check_choice, check_positive
 from sklearn_ltr.weak.attribution import PathAttribution
 from sklearn_ltr.weak.learners import FEATURES, RegressorLearner, TreeLearner
@@ -41,6 +42,19 @@ class TreeBoosting(BoostedRanker):
 
     estimator = None  # of rankers that know trees only
     _weak = Tree  # what its terms are of, where they are stored
+    _most_categories = MOST_CATEGORIES
+    _how_to_encode = (
+        "Name it in `categorical_features`, as a column of a frame, or set that to "
+        f'"{FROM_DTYPE}" if it is of a categorical dtype; texts are for BM25Features.'
+    )
+
+    @property
+    def categories_(self):
+        """The values of each categorical feature by their codes, and None for others: list."""
+        self._check_is_fitted()
+        if self._categories is None:
+            return [None] * self.n_features_in_
+        return list(self._categories.values)
 
     @property
     def n_splits_(self):
@@ -169,7 +183,21 @@ class TreeBoosting(BoostedRanker):
         return self.subsample < 1 or (self.estimator is None and self.max_features < 1)
 
     def _make_binner(self):
-        return Binner(self.max_bins, self.binning) if self.estimator is None else Unbinned()
+        if self.estimator is not None:
+            return Unbinned()
+        numbers = None if self._categories is None else self._categories.numbers
+        return Binner(self.max_bins, self.binning, numbers)
+
+    def _categorical_columns(self, X):
+        value, dtypes = self.categorical_features, dtypes_of(X)
+        if value is None or self.estimator is not None:
+            return ()
+        if isinstance(value, str):  # by dtype
+            return [j for j, dtype in enumerate(dtypes or ()) if is_category_dtype(dtype)]
+        return self._named_categorical(self if dtypes is None else described(X))
+
+    def _named_categorical(self, fitted):
+        return np.flatnonzero(named_features(self.categorical_features, fitted))
 
     @property
     def _allow_nan(self):
@@ -205,6 +233,15 @@ class TreeBoosting(BoostedRanker):
                     f"`{name}` constrains trees, and `estimator` takes their place: give it such "
                     f"a constraint of its own, and {name}=None here."
                 )
+        check_parameter(self.categorical_features)
+        named = self.categorical_features is not None and not isinstance(
+            self.categorical_features, str
+        )
+        if self.estimator is not None and named:
+            raise ValueError(
+                "`categorical_features` is of trees; a regressor given as `estimator` would take "
+                "codes for numbers. Encode them in its pipeline, or set categorical_features=None."
+            )
         if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ValueError(
                 f"`estimator` must be a regressor whose `fit` takes `sample_weight`; got "
@@ -217,6 +254,14 @@ class TreeBoosting(BoostedRanker):
 
     def _check_continuation(self):
         self._check_constraints()
+        if not isinstance(self.categorical_features, str):
+            now = () if self.categorical_features is None else self._named_categorical(self)
+            if not np.array_equal(now, self._categorical_features()):
+                raise ValueError(
+                    "warm_start=True goes on with the rounds already fitted, and "
+                    "`categorical_features` now names other features. Set it back, or start anew "
+                    "with warm_start=False."
+                )
         super()._check_continuation()
 
     def _check_constraints(self):
@@ -245,6 +290,12 @@ class TreeBoosting(BoostedRanker):
             )
         if not np.isin(cst, [-1, 0, 1]).all():
             raise ValueError(f"`monotonic_cst` must hold -1, 0 and 1 only; got {cst.tolist()}.")
+        if self._categories is not None and (cst[self._categories.is_categorical] != 0).any():
+            k = int(np.flatnonzero((cst != 0) & self._categories.is_categorical)[0])
+            raise ValueError(
+                f"`monotonic_cst` has {cst[k]} for {self._feature_name(k)}, which is categorical: "
+                "its values have no order. Set it to 0."
+            )
         return cst
 
     def _interactions(self):

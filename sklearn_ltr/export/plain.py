@@ -12,15 +12,17 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from sklearn_ltr import losses, rankers
-from sklearn_ltr.binning import MAX_BINS
+from sklearn_ltr.binning import MAX_BINS, MOST_CATEGORIES, between_categories
 from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.boosting.driver import BoostedRanker
+from sklearn_ltr.categories import Categories
 from sklearn_ltr.export.scoring import LINEAR, RANKERS, unwrapped
 from sklearn_ltr.rankers.mcrank import MAX_LEVELS
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 from sklearn_ltr.versions import version
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.column import Column
+from sklearn_ltr.weak.tree import Tree
 
 FORMAT, FORMAT_VERSION = "sklearn_ltr", 1
 
@@ -66,7 +68,27 @@ def _weights(value, path):
     return dict(pairs)
 
 
+def _names(value, path):
+    """A parameter that names features, or says in a word how they are found."""
+    if type(value) is not list:
+        return schema.or_none(schema.string, value, path)
+    return schema.array((str, int, bool), object, value, path).tolist()
+
+
+def _categories(value, path):
+    """The categories of a feature: strings or numbers, ascending."""
+    if type(value) is list and value and type(value[0]) is str:
+        found = schema.array((str,), object, value, path)
+        schema.require((found[1:] > found[:-1]).all(), path, "ascend")
+    else:
+        found = schema.floats(value, path, ascending=True)
+    few = len(found) <= MOST_CATEGORIES
+    schema.require(few, path, f"have at most {MOST_CATEGORIES} entries")
+    return found
+
+
 PARAMS = {
+    "categorical_features": _names,
     "estimator": schema.none,
     "grade_values": partial(schema.or_none, schema.numbers),
     "hidden_layer_sizes": _sizes,
@@ -221,6 +243,8 @@ def _plain_rounds(ranker):
         data["missing"] = np.flatnonzero(ranker._binner.has_missing_).tolist()
     if ranker._binner.float32_:
         data["float32"] = [list(close) for close in ranker._binner.float32_]
+    if ranker._categories is not None:
+        data["categories"] = ranker._categories.plain()
     return data
 
 
@@ -297,15 +321,18 @@ def _read(data):
             ),
             "missing": schema.anything,
             "float32": partial(schema.list_of, schema.anything),
+            "categories": partial(schema.list_of, partial(schema.or_none, _categories)),
             "rounds": ROUNDS,
         },
         data,
         "",
-        optional=("missing", "float32"),
+        optional=("missing", "float32", "categories"),
     )
     bins = file["bins"]
     schema.require(len(bins) > 0, "bins", "not be empty")
     ranker = _build(R, file["params"], len(bins))
+    if "categories" in file:
+        _set_categories(ranker, file["categories"], bins)
     _set_attributes(ranker, file["attributes"], len(file["rounds"]))
     if hasattr(ranker, "monotonic_cst"):
         with _explained_params():  # once names of features are known
@@ -350,6 +377,8 @@ def _set_rounds(ranker, Weak, stored, bins):
         whole = n_outputs == 1 or len(terms) in numbers
         schema.require(whole, path, f"have {n_outputs} trees")
         rounds.append([_term(Weak, term, f"{path}[{j}]", bins) for j, term in enumerate(terms)])
+        for j, (_, weak) in enumerate(rounds[-1]):
+            _check_sets(ranker, weak, f"{path}[{j}]")
     ranker.model_ = AdditiveModel(ranker.n_features_in_, rounds, n_outputs, ranker._averaged)
     ranker._predictor = ranker.model_.first(ranker.best_iteration_).collapse()
 
@@ -447,6 +476,27 @@ def _build(R, params, n_features):
     with _explained_params():
         ranker._check_params()
     return ranker
+
+
+def _set_categories(ranker, values, bins):
+    """Set the categories of a ranker, whose bins they are."""
+    of_trees = hasattr(ranker, "categorical_features")
+    schema.require(of_trees, "class", 'be a ranker with trees if there are "categories"')
+    schema.require(len(values) == len(bins), "categories", f"have {len(bins)} entries")
+    ranker._categories = Categories(values)
+    for k in ranker._categorical_features():
+        expected = between_categories(ranker._categories.numbers[k])
+        schema.require(np.array_equal(bins[k], expected), f"bins[{k}]", "be between categories")
+
+
+def _check_sets(ranker, weak, path):
+    """Require that a tree splits on sets of categories where a feature has them, only there."""
+    if not isinstance(weak, Tree):
+        return
+    inner = weak.feature >= 0
+    by_set = np.isin(weak.feature[inner], ranker._categorical_features())
+    right = np.array_equal(np.isnan(weak.threshold[inner]), by_set)
+    schema.require(right, f"{path}.categories", "be null but at splits on categorical features")
 
 
 @contextmanager

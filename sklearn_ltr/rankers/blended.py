@@ -24,6 +24,7 @@ from sklearn_ltr.blending import (
     with_weight,
 )
 from sklearn_ltr.boosting.early_stopping import Judge
+from sklearn_ltr.columns import column_of, dtypes_of, holds_strings, is_category_dtype
 from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.members import (
@@ -346,7 +347,8 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             NaN marks a missing value. A member that takes no missing values, or no sparse matrix,
-            refuses them. Frames are handed on as frames.
+            refuses them. Frames are handed on as frames, also with columns of categories or
+            strings, which it is for the members to take.
         y : array-like of shape (n_samples,)
             Grades, finite; higher is better.
         groups : array-like of shape (n_samples,), default=None
@@ -437,7 +439,16 @@ class BlendedRanker(BaseRanker, _BaseComposition):
 
     def _handed_on(self, X, checked):
         """X as members get it: a frame whose columns have names, else the checked array."""
-        return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
+        named = hasattr(self, "feature_names_in_") or self._categories is not None
+        return X if hasattr(X, "columns") and named else checked
+
+    def _categorical_columns(self, X):
+        """Columns of a frame that are no numbers: members say whether they take them."""
+        return [
+            j
+            for j, dtype in enumerate(dtypes_of(X) or ())
+            if is_category_dtype(dtype) or holds_strings(column_of(X, j))
+        ]
 
     def _fit_members(self, members, X, data, weighted, validation):
         """Fit clones of the members to the rows of `data`: list of (name, estimator)."""

@@ -123,6 +123,10 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         Groups of features, by number or name, that may go together: below a split, a tree uses
         features of those groups only that have all features used on the way there. Those in no
         group form one of their own. "pairwise": every two features, "no_interactions": each alone.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Features whose values are categories, without an order: columns of a frame of a categorical
+        dtype; or those of a boolean mask, numbers or names; or none. A split parts the values in
+        two sets. At most 255 a feature; those that `fit` has not seen are taken for missing.
     max_bins : int or None, default=255
         Most bins of a feature, 2 to 65,535, the paper's :math:`B`; a feature with more distinct
         values is cut as `binning` says. None keeps every distinct value.
@@ -177,6 +181,8 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         Number of splits on each feature.
     expected_score_ : float
         What `contributions` are added to: the mean of the trees over the training rows.
+    categories_ : list of ndarrays or None, of length `n_features_in_`
+        The values of each categorical feature, by code; None of other features.
     n_queries_ : int
         Queries of positive weight, held-out ones included.
     n_queries_skipped_ : int
@@ -246,6 +252,7 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         subsample=1.0,
         monotonic_cst=None,
         interaction_cst=None,
+        categorical_features="from_dtype",
         max_bins=255,
         binning="quantile",
         early_stopping=False,
@@ -271,6 +278,7 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         self.subsample = subsample
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
+        self.categorical_features = categorical_features
         self.max_bins = max_bins
         self.binning = binning
         self.early_stopping = early_stopping

@@ -19,6 +19,7 @@ from every_ranker import (
     make,
     multiplies_matrices,
     values,
+    with_codes,
 )
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -68,6 +69,7 @@ def test_functions_of_rows_are_found():
 @each_variant
 def test_a_row_has_the_same_score_in_any_batch(R, params):
     X, y, groups = make_rows(R)
+    X, params = with_codes(X, params)
     model = make(R, **params).fit(X, y, groups)
     for name in functions_of_rows(R):
         expected = values(model, name, X)
@@ -96,6 +98,7 @@ def test_a_row_has_the_same_score_at_every_position(R):
 @each_variant_if_slow
 def test_layout_format_and_threads(R, params):
     X, y, groups = make_rows(R)
+    X, params = with_codes(X, params)
     model = make(R, **params).fit(X, y, groups)
     for name in functions_of_rows(R):
         expected = values(model, name, X)
@@ -119,6 +122,7 @@ def test_equal_rows_tie(R, params, n_features):
     rng = np.random.default_rng(n_features)
     X = rng.normal(size=(60, n_features))
     y = np.clip(np.round(2 + X[:, 0] + 0.5 * rng.normal(size=60)), 0, 4)
+    X, params = with_codes(X, params)
     model = make(R, **params).fit(X, y, np.arange(60) // 6)
     tied = (1 / np.log2([2, 3, 4])).mean()
     for row in X[:20]:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 from every_call import calls_with, make_rows
-from every_ranker import RANKERS, allows_nan, each_ranker, make
+from every_ranker import RANKERS, allows_nan, each_ranker, has, make
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
@@ -137,7 +137,9 @@ def test_nulls_are_missing_values(R, library):
 
 TEXTS = list("uvwx") * 3
 DATES = [datetime.datetime(2020, 1, day + 1) for day in range(12)]
-ENCODERS = "OrdinalEncoder for stumps and trees, by OneHotEncoder for linear"
+# Of rankers with trees, and of all others.
+ENCODERS = "categorical_features|OrdinalEncoder for stumps, by OneHotEncoder for linear"
+OF_CATEGORIES = ("categories", "enums")
 
 
 def not_numbers(library):
@@ -166,7 +168,7 @@ def not_numbers(library):
             "categories": (texts.cast(pl.Categorical), "Categorical", ENCODERS),
             "enums": (texts.cast(pl.Enum(list("uvwx"))), "Enum", ENCODERS),
             "days": (pl.Series([d.date() for d in DATES]), "Date", "days since"),
-            "lists": (pl.Series([[1, 2], [3]] * 6), "List", "OrdinalEncoder"),
+            "lists": (pl.Series([[1, 2], [3]] * 6), "List", ENCODERS),
             "structs": (pl.Series([{"p": 1}] * 12), "Struct", "a column"),
         }
     else:
@@ -180,20 +182,35 @@ def not_numbers(library):
     return columns
 
 
+def takes_categories(name):
+    """Whether a class is a ranker with trees, or, in these tests, of them."""
+    return any(
+        R.__name__ == name and has(R, parameter)
+        for R in RANKERS
+        for parameter in (
+            "categorical_features",
+            "estimators",
+        )
+    )
+
+
 @calls_with("X", "X_val")
 @each_library
 def test_columns_that_hold_no_numbers(call, name, library):
     """The error has the column, its dtype and the remedy."""
     if call.name.partition(".")[0] not in (*(R.__name__ for R in RANKERS), "QueryScaler"):
         pytest.skip("hands rows on to estimators")
-    X = make_rows()[0]
-    for column, dtype, remedy in not_numbers(library).values():
+    X, fits = make_rows()[0], name == "X" and call.name.endswith(".fit")
+    for kind, (column, dtype, remedy) in not_numbers(library).items():
         columns = {"a": X[:, 0], "grape": column, "c": X[:, 2]}
-        expected = rf"Column 'grape' of `{name}`, of dtype {dtype}.*{remedy}"
+        expected = rf"Column 'grape' of `{name}`, of dtype {dtype}.*({remedy})"
+        if fits and kind in OF_CATEGORIES and takes_categories(call.name.partition(".")[0]):
+            assert call(X=frame(library, columns)).predict(frame(library, columns)).shape == (12,)
+            continue
         with pytest.raises((TypeError, ValueError), match=f"(?i){expected}"):
             call(**{name: frame(library, columns)})
         alone = {"grape": column}
-        if name == "X" and call.name.endswith(".fit"):
+        if fits:
             with pytest.raises((TypeError, ValueError), match=f"(?i){expected}"):
                 call(X=frame(library, alone))
 

@@ -21,6 +21,7 @@ from every_ranker import (
     each_variant_if_slow,
     make,
     takes_sample_weight,
+    with_codes,
 )
 from scipy import sparse
 
@@ -42,6 +43,7 @@ def make_rows(R, n=MANY_ROWS):
 @each_variant_if_slow
 def test_two_threads_on_many_rows(R, params):
     X, y, groups = make_rows(R)
+    X, params = with_codes(X, params)
     weights = {}
     if takes_sample_weight(R):
         weights["sample_weight"] = np.random.default_rng(1).random(len(y))
