@@ -94,6 +94,7 @@ def make(R, **params):
         quick |= {"max_iter": 30, "learning_rate_init": 0.1}
     elif {"solver", "hidden_layer_sizes"} & params.keys():
         quick["max_iter"] = 20  # Adam's, which goes on to the last
+    quick["min_samples_category"] = 2
     quick["estimators"] = [
         ("trees", RegressionRanker(n_estimators=12, min_samples_leaf=2, max_leaf_nodes=5)),
         ("stumps", RegressionRanker(n_estimators=20, min_samples_leaf=2, max_leaf_nodes=2)),

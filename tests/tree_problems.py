@@ -137,9 +137,10 @@ def check(problem, *, grow_policy, max_bins=255, n_threads=1, categories=None, *
     """
     X, weight, rows, categories = problem.X, problem.weight, problem.rows, categories or {}
     binner, binned = binned_of(X, max_bins, n_threads, categories.get("n_categories"))
-    leaves = grower_of(binned, n_threads, grow_policy=grow_policy, **params).grow(
-        problem.target, weight, problem.count, rows
-    )
+    least = categories.get("min_samples_category", 1)
+    leaves = grower_of(
+        binned, n_threads, grow_policy=grow_policy, min_samples_category=least, **params
+    ).grow(problem.target, weight, problem.count, rows)
     tree = leaves.tree
     assert isinstance(tree, Tree)
     growth = growth_of(problem, binner.thresholds_, params, **categories)

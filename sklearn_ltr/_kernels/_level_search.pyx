@@ -172,10 +172,15 @@ cdef class LevelSearch:
                 ]
             words = &self.histograms.words_by_code.cells[i, self.starts[k]]
             if self.categorical[k]:
-                arrange(words, self.n_bins[k], order, <int>n_bins, arranged)
+                arrange(
+                    words, self.n_bins[k], order, <int>n_bins, self.leaves[i].sums.word, arranged
+                )
                 words = arranged
                 if with_counts:
-                    arrange(counts, self.n_bins[k], order, <int>n_bins, arranged_counts)
+                    arrange(
+                        counts, self.n_bins[k], order, <int>n_bins, self.leaves[i].sums.count,
+                        arranged_counts,
+                    )
                     counts = arranged_counts
             add_gains(
                 words, counts, n_bins, self.directions[k], missing, &self.leaves[i].sums, rules,
@@ -193,14 +198,17 @@ cdef class LevelSearch:
     ) noexcept nogil:
         """The codes of a categorical feature in the order of their means in all open leaves."""
         cdef long long totals[MOST_CODES]
+        cdef long long word = 0, count = 0
         cdef Py_ssize_t code
         cdef int i
         memset(totals, 0, sizeof(totals))
         for i in range(n_leaves):
             if self.is_open[i]:
+                word += self.leaves[i].sums.word
+                count += self.leaves[i].sums.count
                 for code in range(self.n_bins[k]):
                     totals[code] += self.histograms.words_by_code.cells[i, self.starts[k] + code]
-        return order_codes(totals, self.n_bins[k], rules, order)
+        return order_codes(totals, self.n_bins[k], word, count, rules, order)
 
     cdef Split choose(self, Py_ssize_t n_blocks) noexcept nogil:
         """The best cut of all blocks; the first of equals."""

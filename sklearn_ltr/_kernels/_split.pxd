@@ -35,6 +35,7 @@ cdef struct Rules:
     double l2               # added to low sums
     double rounding         # of each row's part of either sum, where the two are not in proportion
     bint bounded            # whether any feature has a monotonic constraint
+    double min_category     # least count of a category that is told apart
 
 
 cdef struct Node:
@@ -77,11 +78,13 @@ cdef void search_feature(
 ) noexcept nogil
 
 cdef int order_codes(
-    const long long* cells, Py_ssize_t n_bins, const Rules* rules, int* order
+    const long long* cells, Py_ssize_t n_bins, long long word, long long count, const Rules* rules,
+    int* order
 ) noexcept nogil
 
 cdef void arrange(
-    const long long* cells, Py_ssize_t n_bins, const int* order, int n, long long* arranged
+    const long long* cells, Py_ssize_t n_bins, const int* order, int n, long long total,
+    long long* arranged
 ) noexcept nogil
 
 cdef void note_codes(const int* order, int n, Py_ssize_t n_bins, Split* split) noexcept nogil

@@ -142,20 +142,25 @@ cdef void search_feature(
 cdef int order_codes(
     const long long* cells,         # IN, (n_bins + 1,) words by code, the last of missing values
     Py_ssize_t n_bins,
+    long long word,                 # the packed sums of all
+    long long count,                # of all, where counts are apart from the low sums; or 0
     const Rules* rules,
     int* order,                     # OUT, (n_bins,)
 ) noexcept nogil:
-    """Codes with rows by their mean target, equal means by code. Returns how many there are.
+    """Codes with enough rows by their mean target, equal means by code. Returns how many there are.
 
-    Among all ways to part them in two, one that gains most without l2 and constraints parts this
-    order in two (Fisher 1958).
+    Among all ways to part these codes in two, one that gains most without l2 and constraints parts
+    this order in two (Fisher 1958). Where counts are apart, that of a code is estimated by its
+    share of the low sum.
     """
     cdef double means[MOST_CODES]
     cdef double mean
+    cdef double per_low = <double>count if count else 1
+    cdef double least = rules.min_category * (<double>low(word, rules) if count else 1)
     cdef Py_ssize_t code
     cdef int i, n = 0
     for code in range(n_bins):
-        if cells[code] == 0:
+        if cells[code] == 0 or <double>low(cells[code], rules) * per_low < least:
             continue
         mean = high(cells[code], rules) / <double>low(cells[code], rules)
         i = n
@@ -172,13 +177,15 @@ cdef void arrange(
     Py_ssize_t n_bins,
     const int* order,               # IN, (n,)
     int n,
+    long long total,                # of all cells
     long long* arranged,            # OUT, (n + 1,)
 ) noexcept nogil:
-    """Cells in another order of codes, that of missing values last."""
+    """Cells in another order of codes; those of missing values and all other codes last."""
     cdef int i
     for i in range(n):
         arranged[i] = cells[order[i]]
-    arranged[n] = cells[n_bins]
+        total -= arranged[i]
+    arranged[n] = total
 
 
 cdef void note_codes(
@@ -187,17 +194,22 @@ cdef void note_codes(
     Py_ssize_t n_bins,
     Split* split,                   # IN/OUT, whose bin is a place in this order
 ) noexcept nogil:
-    """Write down which codes are on either side."""
+    """Write down which codes are on either side; those not in the order are as missing values."""
     cdef CodeSet* side
+    cdef Py_ssize_t code
     cdef int i
     for i in range(4):
         split.left.bits[i] = split.right.bits[i] = 0
-    for i in range(n):
-        side = &split.left if i <= split.bin else &split.right
-        side.bits[order[i] >> 6] |= 1ULL << (order[i] & 63)
     if split.missing != UNDECIDED:
         side = &split.left if split.missing == LEFT else &split.right
-        side.bits[n_bins >> 6] |= 1ULL << (n_bins & 63)
+        for code in range(n_bins + 1):
+            side.bits[code >> 6] |= 1ULL << (code & 63)
+    for i in range(n):
+        code = order[i]
+        split.left.bits[code >> 6] &= ~(1ULL << (code & 63))
+        split.right.bits[code >> 6] &= ~(1ULL << (code & 63))
+        side = &split.left if i <= split.bin else &split.right
+        side.bits[code >> 6] |= 1ULL << (code & 63)
 
 
 cdef void search_categories(
@@ -214,10 +226,10 @@ cdef void search_categories(
     cdef long long arranged[MOST_CODES]
     cdef long long arranged_counts[MOST_CODES]
     cdef double before = best.gain
-    cdef int n = order_codes(cells, n_bins, rules, order)
-    arrange(cells, n_bins, order, n, arranged)
+    cdef int n = order_codes(cells, n_bins, node.word, node.count, rules, order)
+    arrange(cells, n_bins, order, n, node.word, arranged)
     if counts != NULL:
-        arrange(counts, n_bins, order, n, arranged_counts)
+        arrange(counts, n_bins, order, n, node.count, arranged_counts)
         counts = arranged_counts
     search_feature(arranged, counts, feature, n, 0, node, rules, best)
     if best.gain > before:

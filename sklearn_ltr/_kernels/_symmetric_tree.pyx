@@ -83,10 +83,13 @@ cdef class SymmetricTreeBuilder(GrownTree):
         long long min_count,            # least count of a leaf
         double l2,                      # added to low sums
         double rounding,                # of each row's part of either sum
+        double min_category,            # least count of a category that is told apart
         unsigned long long seed,        # draws the candidates of levels
     ):
         """Grow a tree."""
-        cdef Rules rules = Rules(shift, min_low, min_count, l2, rounding, self.bounded)
+        cdef Rules rules = Rules(
+            shift, min_low, min_count, l2, rounding, self.bounded, min_category
+        )
         cdef Split cut
         cdef int level, n_pairs = 1
         if counts.shape[0]:

@@ -63,10 +63,13 @@ cdef class TreeBuilder(GrownTree):
         long long min_count,            # least count of a leaf
         double l2,                      # added to low sums
         double rounding,                # of each row's part of either sum
+        double min_category,            # least count of a category that is told apart
         unsigned long long seed,        # draws the candidates of nodes
     ):
         """Grow a tree."""
-        cdef Rules rules = Rules(shift, min_low, min_count, l2, rounding, self.bounded)
+        cdef Rules rules = Rules(
+            shift, min_low, min_count, l2, rounding, self.bounded, min_category
+        )
         cdef Leaf* leaves = self.leaves
         cdef Py_ssize_t looked_at = n * codes.shape[0] * codes.shape[2]
         cdef int i

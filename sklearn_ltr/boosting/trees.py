@@ -160,6 +160,7 @@ class TreeBoosting(BoostedRanker):
             max_features=self.max_features,
             monotonic_cst=self._directions(),
             interaction_cst=self._interactions(),
+            min_samples_category=self.min_samples_category,
         )
 
     def _learner(self, train):
@@ -234,6 +235,7 @@ class TreeBoosting(BoostedRanker):
                     f"a constraint of its own, and {name}=None here."
                 )
         check_parameter(self.categorical_features)
+        check_scalar(self.min_samples_category, "min_samples_category", Integral, min_val=1)
         named = self.categorical_features is not None and not isinstance(
             self.categorical_features, str
         )

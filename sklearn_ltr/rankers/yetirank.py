@@ -75,6 +75,9 @@ class YetiRank(TreeBoosting):
         Features whose values are categories, without an order: columns of a frame of a categorical
         dtype; or those of a boolean mask, numbers or names; or none. A split parts the values in
         two sets. At most 255 a feature; those that `fit` has not seen are taken for missing.
+    min_samples_category : int, default=20
+        Fewest rows of a category at a node that it is told apart there; one of fewer goes to the
+        side of missing values. Rows are counted as for `min_samples_leaf`.
     max_bins : int or None, default=255
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut as `binning`
         says. None keeps every distinct value.
@@ -198,6 +201,7 @@ class YetiRank(TreeBoosting):
         monotonic_cst=None,
         interaction_cst=None,
         categorical_features="from_dtype",
+        min_samples_category=20,
         max_bins=255,
         binning="quantile",
         early_stopping=False,
@@ -225,6 +229,7 @@ class YetiRank(TreeBoosting):
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.categorical_features = categorical_features
+        self.min_samples_category = min_samples_category
         self.max_bins = max_bins
         self.binning = binning
         self.early_stopping = early_stopping

@@ -268,11 +268,12 @@ class TreeGrower:
     of each other count as equal: the lowest feature, then the lowest threshold, then missing values
     on the left win.
 
-    Of a categorical feature, the codes that the node has are put into the order of G / H, equal
-    ones by code, and that order is parted like the bins of another feature: no way to part the
-    codes in two gains more, without l2 and constraints (Fisher 1958). Of equal gains the one with
-    fewer codes on the left wins. Codes that the node has not go where missing values go. A level of
-    a symmetric tree has one order, by the sums over all leaves that may be cut.
+    Of a categorical feature, the codes that have `min_samples_category` rows at the node are put
+    into the order of G / H, equal ones by code, and that order is parted like the bins of another
+    feature: no way to part these codes in two gains more, without l2 and constraints (Fisher 1958).
+    Of equal gains the one with fewer codes on the left wins. All other codes go where missing
+    values go. A level of a symmetric tree has one order, by the sums over all leaves that may be
+    cut.
 
     For the search, weighted targets are rounded to integers, as fine as 64 bits for the sums of
     them and of the weights allow: to about n * 2^-62 of the sum of absolute targets without
@@ -284,7 +285,8 @@ class TreeGrower:
     ----------
     binned : BinnedMatrix
     n_threads : int, default=1
-    grow_policy, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features
+    grow_policy, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features, \
+min_samples_category
         As `RegressionRanker` has them.
     monotonic_cst : array-like of int of shape (n_features,), default=None
     interaction_cst : int or list of collections of int, default=None
@@ -305,10 +307,12 @@ class TreeGrower:
         max_features=1.0,
         monotonic_cst=None,
         interaction_cst=None,
+        min_samples_category=1,
     ):
         self.binned = binned
         self.n_threads = n_threads
         self.min_samples_leaf = min_samples_leaf
+        self.min_samples_category = min_samples_category
         self.l2_regularization = l2_regularization
         self.monotonic_cst = monotonic_cst
         self._all_rows = np.arange(binned.n_samples, dtype=np.uint32)
@@ -376,12 +380,12 @@ class TreeGrower:
             builder.words,
             self.threads(n),
         )
-        min_low, min_count, counts = 1, 0, NO_COUNTS
+        min_low, min_count, counts, unit = 1, 0, NO_COUNTS, weights.scale
         if count is weight:
             min_low = self._least_count(weights.scale)
         else:
             fixed = FixedPoint(count, len(target), WEIGHT_BITS)
-            min_count, counts = self._least_count(fixed.scale), fixed.values()
+            min_count, counts, unit = self._least_count(fixed.scale), fixed.values(), fixed.scale
         builder.grow(
             self.binned.codes,
             counts,
@@ -391,6 +395,7 @@ class TreeGrower:
             min_count,
             self.l2_regularization * weights.scale,
             0.0 if weights.whole else 1.0,  # a row without weight has the least one
+            0.0 if self.min_samples_category == 1 else self.min_samples_category * unit,
             seed,
         )
         # Not scale**2, which can be beyond float64.
@@ -575,7 +580,7 @@ class Leaves:
 def _codes_right(builder, by_set, missing_right, n_codes):
     """The codes that go right at the nodes `by_set`, as `Tree.categories` has them.
 
-    Codes that the rows of a node do not have go where missing values go.
+    Codes that the node did not tell apart go where missing values go.
     """
     n_nodes, categories = len(by_set), np.zeros((len(by_set), 8), dtype=np.uint32)
     left, right = (np.array(x[:n_nodes])[by_set] for x in (builder.left_codes, builder.right_codes))

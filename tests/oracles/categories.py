@@ -4,7 +4,7 @@
 
 The categories that rows have are put into the order of their mean targets, equal ones by number,
 and any first ones go left; or, with `subsets`, any of them at all, those in that order before the
-others. Categories that the rows have not go where missing values go.
+others. Categories of fewer rows than `min_samples_category` go where missing values go.
 """
 
 from dataclasses import dataclass
@@ -23,6 +23,17 @@ class CategoricalGrowth(Growth):
 
     n_categories: tuple = ()
     subsets: bool = False
+    min_samples_category: int = 1
+
+    def present(self, feature, rows):
+        """A category counts by its share of the weight."""
+        rows = super().present(feature, every := rows)
+        if not (rows and self.n_categories[feature]) or self.min_samples_category == 1:
+            return rows
+        column, (_, total) = self.columns[feature], self.sums(every)
+        weight = {c: self.sums([i for i in rows if column[i] == c])[1] for c in range(256)}
+        enough = self.min_samples_category * Fraction(total) / Fraction(self.size(every))
+        return [i for i in rows if Fraction(weight[int(column[i])]) >= enough]
 
     def ways(self, feature, present):
         if not self.n_categories[feature]:
@@ -45,7 +56,7 @@ class CategoricalGrowth(Growth):
             yield (low, frozenset(of)), {i for c in low for i in of[c]}
 
     def bin_of(self, feature, way, missing_right):
-        """Of categories: those that go right, also of those that the rows have not."""
+        """Of categories: those that go right, also of those that are not told apart."""
         if not self.n_categories[feature]:
             return way
         low, present = way

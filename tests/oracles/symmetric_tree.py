@@ -9,7 +9,6 @@ far as used, by whichever leaf. Of equally good cuts the first one counts: the l
 the lowest threshold, then missing values to the left.
 """
 
-from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -43,9 +42,9 @@ def cuts(growth, leaves):
     leaves = {i: node for i, node in leaves.items() if may_be_divided(growth, node)}
     before = {i: growth.fit(node) for i, node in leaves.items()}
     for feature in sorted(allowed):
-        column = growth.columns[feature]
-        present = {i: [r for r in n.rows if not isnan(column[r])] for i, n in leaves.items()}
-        missing = {i: [r for r in n.rows if isnan(column[r])] for i, n in leaves.items()}
+        of_all = set(growth.present(feature, [r for n in leaves.values() for r in n.rows]))
+        present = {i: [r for r in n.rows if r in of_all] for i, n in leaves.items()}
+        missing = {i: [r for r in n.rows if r not in of_all] for i, n in leaves.items()}
         for way, lower in growth.ways(feature, [r for p in present.values() for r in p]):
             sides = {
                 i: ([r for r in p if r in lower], [r for r in p if r not in lower])

@@ -123,9 +123,8 @@ class Growth:
         """Every split that puts rows on both sides, in the order of precedence."""
         parent = self.fit(node)
         for feature in sorted(self.allowed(node.used)):
-            column = self.columns[feature]
-            present = [i for i in node.rows if not isnan(column[i])]
-            missing = [i for i in node.rows if isnan(column[i])]
+            present = self.present(feature, node.rows)
+            missing = [i for i in node.rows if i not in set(present)]
             for way, lower in self.ways(feature, present):
                 low = [i for i in present if i in lower]
                 high = [i for i in present if i not in lower]
@@ -138,6 +137,10 @@ class Growth:
                         gain = sum(map(self.fit, sides)) - parent
                         b = self.bin_of(feature, way, missing_right)
                         yield Split(feature, b, missing_right, gain, left, right, bool(missing))
+
+    def present(self, feature, rows):
+        """The rows that a feature may part; the others stay together."""
+        return [i for i in rows if not isnan(self.columns[feature][i])]
 
     def ways(self, feature, present):
         """The ways to part rows by their values, in order: what it is, and the rows on the left."""

@@ -68,11 +68,12 @@ def test_no_set_is_better(drawn, max_leaf_nodes, max_bins, n_threads):
 @given(
     drawn=categorical_problems(),
     params=st.fixed_dictionaries(parameters),
+    least=st.sampled_from([1, 1, 2, 3]),
     n_threads=st.sampled_from([1, 2, 3]),
 )
-def test_trees_equal_the_oracle(policy, drawn, params, n_threads):
+def test_trees_equal_the_oracle(policy, drawn, params, least, n_threads):
     problem, n_categories = drawn
-    categories = {"n_categories": tuple(n_categories)}
+    categories = {"n_categories": tuple(n_categories), "min_samples_category": least}
     check(problem, grow_policy=policy, n_threads=n_threads, categories=categories, **params)
 
 
