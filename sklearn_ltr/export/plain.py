@@ -331,6 +331,7 @@ def _read(data):
     bins = file["bins"]
     schema.require(len(bins) > 0, "bins", "not be empty")
     ranker = _build(R, file["params"], len(bins))
+    ranker._categories = None
     if "categories" in file:
         _set_categories(ranker, file["categories"], bins)
     _set_attributes(ranker, file["attributes"], len(file["rounds"]))
