@@ -28,9 +28,17 @@ cdef struct Edges:              # of a tree
     const double* slopes        # (n_nodes, 2, n_points), of the first two; of the third 0
 
 
-cdef inline bint goes_right(double value, double threshold, bint missing_right) noexcept nogil:
-    """The side of a row at a cut."""
-    return value > threshold if value == value else missing_right
+cdef inline bint goes_right(
+    double value, double threshold, bint missing_right, const unsigned int* categories
+) noexcept nogil:
+    """The side of a row at a cut; `categories` are the codes that go right, NULL if it has none."""
+    cdef unsigned int code
+    if value != value:
+        return missing_right
+    if categories == NULL:
+        return value > threshold
+    code = <unsigned int>value
+    return categories[code >> 5] >> (code & 31) & 1
 
 
 cdef void attribute(
@@ -143,6 +151,8 @@ def add_contributions(
     const Py_ssize_t[::1] columns,          # IN, (n_cuts,) column of X of each cut
     const double[::1] thresholds,           # IN, (n_cuts,)
     const unsigned char[::1] missing_right,  # IN, (n_cuts,)
+    const Py_ssize_t[::1] sets,             # IN, (n_cuts,) row of `categories`, -1 of no set
+    const unsigned int[:, ::1] categories,  # IN, (at least 1, 8) bits of the codes that go right
     const Py_ssize_t[::1] features,         # IN, (n_slots,) the feature that it is
     const Py_ssize_t[::1] table_starts,     # IN, as above
     const double[::1] tables,               # IN
@@ -169,7 +179,8 @@ def add_contributions(
                 number = 0
                 for k in range(n_cuts):
                     ways[thread, 0, k] = goes_right(
-                        X[i, columns[cut + k]], thresholds[cut + k], missing_right[cut + k]
+                        X[i, columns[cut + k]], thresholds[cut + k], missing_right[cut + k],
+                        &categories[sets[cut + k], 0] if sets[cut + k] >= 0 else NULL,
                     )
                 if table_starts[t + 1] > table_starts[t]:
                     for k in range(n_cuts):

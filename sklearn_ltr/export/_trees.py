@@ -98,15 +98,39 @@ def may_be_missing(ranker):
     return np.ones(ranker.n_features_in_, dtype=bool) if known is None else known
 
 
-def conditions(tree, node, name, missing, precision):
+def categories_of(ranker):
+    """The categories of each feature, by code, and None for others: list."""
+    return getattr(ranker, "categories_", [None] * ranker.n_features_in_)
+
+
+def categories_right(tree, node, values):
+    """The categories that go right at a split; None if it is on a number.
+
+    Parameters
+    ----------
+    values : ndarray or None
+        The categories of its feature, by code.
+    """
+    if not tree.has_categories or not np.isnan(tree.threshold[node]):
+        return None
+    codes = tree.categories_right(node)
+    return values[codes[codes < len(values)]].tolist()
+
+
+def conditions(tree, node, name, missing, precision, values=None):
     """What leads to the left and to the right child of a node, as text.
 
-    `missing` is whether to say where missing values go.
+    `missing` is whether to say where missing values go, and `values` as of `categories_right`.
     """
     if np.isposinf(tree.threshold[node]):
         return f"{name} is not missing", f"{name} is missing"
-    threshold = f"{tree.threshold[node]:.{precision}g}"
-    left, right = f"{name} <= {threshold}", f"{name} > {threshold}"
+    on_right = categories_right(tree, node, values)
+    if on_right is None:
+        threshold = f"{tree.threshold[node]:.{precision}g}"
+        left, right = f"{name} <= {threshold}", f"{name} > {threshold}"
+    else:
+        listed = ", ".join(map(str, on_right))
+        left, right = f"{name} not in {{{listed}}}", f"{name} in {{{listed}}}"
     if not missing:
         return left, right
     if tree.missing_right[node]:

@@ -5,7 +5,7 @@
 import numpy as np
 
 from sklearn_ltr.columns import check_feature_names
-from sklearn_ltr.export._trees import depths, trees_of
+from sklearn_ltr.export._trees import categories_of, categories_right, depths, trees_of
 
 
 def trees_to_frame(ranker, *, feature_names=None):
@@ -31,10 +31,11 @@ def trees_to_frame(ranker, *, feature_names=None):
         - ``node``, the number of the node in its tree, 0 for the root, and ``depth``, the splits
           above it;
         - of splits ``feature``, a name; ``threshold``: rows with a value up to it go left, infinite
-          if only missing ones go right; ``missing``, the side where missing values go, "left" or
-          "right"; ``left`` and ``right``, the nodes that the sides are; and ``gain``: of trees,
-          what the split lowers the weighted squared error by, of stumps, the share of the pairs'
-          weight that the loss is lowered by;
+          if only missing ones go right; ``categories``, of a split on a categorical feature, which
+          has no threshold, a list of those that go right; ``missing``, the side where missing
+          values go, "left" or "right"; ``left`` and ``right``, the nodes that the sides are; and
+          ``gain``: of trees, what the split lowers the weighted squared error by, of stumps, the
+          share of the pairs' weight that the loss is lowered by;
         - ``cover``, the weight of the training rows that came to the node, of stumps their number,
           and ``n_samples``, their number; missing for constants, and of models that were stored
           before it was kept;
@@ -85,12 +86,12 @@ def trees_to_frame(ranker, *, feature_names=None):
         ) from error
     ranker, trees = trees_of(ranker)
     names = np.array([*check_feature_names(ranker, feature_names), None], dtype=object)
-    columns = [_columns(term, names) for term in trees]
+    columns = [_columns(term, names, categories_of(ranker)) for term in trees]
     dtypes = {
         "round": "int64", "tree": "int64", "output": "int64", "coefficient": "float64",
         "node": "int64", "depth": "int64", "feature": "object", "threshold": "float64",
-        "missing": "object", "left": "Int64", "right": "Int64", "gain": "float64",
-        "cover": "float64", "n_samples": "Int64", "value": "float64",
+        "categories": "object", "missing": "object", "left": "Int64", "right": "Int64",
+        "gain": "float64", "cover": "float64", "n_samples": "Int64", "value": "float64",
     }  # fmt: skip
     if not columns:
         return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in dtypes.items()})
@@ -101,12 +102,15 @@ def trees_to_frame(ranker, *, feature_names=None):
     return pd.DataFrame(joined)
 
 
-def _columns(term, names):
+def _columns(term, names, values):
     """The columns of a tree, as arrays; numbers that do not apply are -1 if they are integers."""
     tree, n_nodes = term.tree, len(term.tree.feature)
     inner = tree.feature >= 0
     unknown = np.full(n_nodes, np.nan)
     sides = np.where(tree.missing_right, "right", "left").astype(object)
+    sets = np.full(n_nodes, None, dtype=object)
+    for node in np.flatnonzero(inner):
+        sets[node] = categories_right(tree, node, values[tree.feature[node]])
     return {
         "round": np.full(n_nodes, term.round),
         "tree": np.full(n_nodes, term.number),
@@ -116,6 +120,7 @@ def _columns(term, names):
         "depth": depths(tree),
         "feature": names[tree.feature],  # the last one, None, of a leaf
         "threshold": np.where(inner, tree.threshold, unknown),
+        "categories": sets,
         "missing": np.where(inner, sides, None),
         "left": np.where(inner, tree.left, -1),
         "right": np.where(inner, tree.left + 1, -1),

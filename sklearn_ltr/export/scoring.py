@@ -423,6 +423,8 @@ def _trees(terms, ranker, maps):
         if len(tree.feature) == 1:
             constant += float(coefficient * tree.value[0])
             continue
+        if tree.has_categories:
+            _refuse_categories(ranker, tree)
         inner = np.flatnonzero(tree.feature >= 0)
         used[tree.feature[inner]] = True
         proven[tree.feature[np.isposinf(tree.threshold)]] = True
@@ -442,6 +444,16 @@ def _trees(terms, ranker, maps):
         )  # fmt: skip
     known = ranker._binner.has_missing_
     return Trees(constant, nodes, proven if known is None else used & known, known is not None)
+
+
+def _refuse_categories(ranker, tree):
+    """Raise ValueError: no other format has splits on sets of categories as they are here."""
+    features = np.unique(tree.feature[np.isnan(tree.threshold)])
+    listed = ", ".join(ranker._feature_name(int(k)) for k in features)
+    raise ValueError(
+        f"{type(ranker).__name__} splits on categories of {listed}, which only pickle and to_dict "
+        "keep. Encode them before, as by TargetEncoder, and fit with categorical_features=None."
+    )
 
 
 def _close_behind(binner, maps):

@@ -7,7 +7,14 @@ from numbers import Integral
 from sklearn.utils import check_scalar
 
 from sklearn_ltr.columns import check_feature_names
-from sklearn_ltr.export._trees import conditions, depths, may_be_missing, of_round, trees_of
+from sklearn_ltr.export._trees import (
+    categories_of,
+    conditions,
+    depths,
+    may_be_missing,
+    of_round,
+    trees_of,
+)
 
 INDENT, BRANCH = "|   ", "|--- "
 
@@ -72,15 +79,16 @@ def export_text(ranker, *, round=None, feature_names=None, max_depth=10, precisi
     check_scalar(max_depth, "max_depth", Integral, min_val=1)
     check_scalar(precision, "precision", Integral, min_val=1)
     missing = may_be_missing(ranker)
+    values = categories_of(ranker)
     several = len({term.output for term in trees}) > 1
     lines = []
     for term in trees if round is None else of_round(trees, round):
         lines.append(f"round {term.round}" + (f", output {term.output}" if several else ""))
-        lines += _rules(term, names, missing, max_depth, precision)
+        lines += _rules(term, names, missing, max_depth, precision, values)
     return "\n".join([*lines, ""])
 
 
-def _rules(term, names, missing, max_depth, precision):
+def _rules(term, names, missing, max_depth, precision, values):
     """The lines of a tree."""
     tree, depth = term.tree, depths(term.tree)
     lines = []
@@ -97,7 +105,9 @@ def _rules(term, names, missing, max_depth, precision):
             below = _deepest_below(tree, node) - depth[node]
             lines.append(f"{start}truncated branch of depth {below}")
         else:
-            left, right = conditions(tree, node, names[feature], missing[feature], precision)
+            left, right = conditions(
+                tree, node, names[feature], missing[feature], precision, values[feature]
+            )
             todo.append((int(tree.left[node]) + 1, right))
             todo.append((int(tree.left[node]), left))
     return lines

@@ -8,7 +8,14 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from sklearn_ltr.columns import check_feature_names
-from sklearn_ltr.export._trees import conditions, depths, may_be_missing, of_round, trees_of
+from sklearn_ltr.export._trees import (
+    categories_of,
+    conditions,
+    depths,
+    may_be_missing,
+    of_round,
+    trees_of,
+)
 from sklearn_ltr.plotting._base import check_matplotlib
 
 # In inches: what a leaf and a level take in a figure of its own.
@@ -92,7 +99,7 @@ def plot_tree(ranker, round=1, *, tree=None, feature_names=None, precision=3, ax
 
         size = max(4, LEAF_WIDTH * term.tree.n_leaves), LEVEL_HEIGHT * (1 - y.min()) + 0.4
         ax = plt.subplots(layout="constrained", figsize=size)[1]
-    missing = may_be_missing(ranker)
+    missing, values = may_be_missing(ranker), categories_of(ranker)
     for node, feature in enumerate(term.tree.feature):
         color = "white"
         if feature < 0:
@@ -100,7 +107,8 @@ def plot_tree(ranker, round=1, *, tree=None, feature_names=None, precision=3, ax
             text = f"{value:+.{precision}g}"
             color = LIGHT_POSITIVE if value > 0 else LIGHT_NEGATIVE
         else:
-            text = conditions(term.tree, node, names[feature], missing[feature], precision)[0]
+            found = names[feature], missing[feature], precision, values[feature]
+            text = conditions(term.tree, node, *found)[0]
             text = text.replace(" or missing", "\nor missing")
             left = term.tree.left[node]
             for child, side in ((left, "yes"), (left + 1, "no")):

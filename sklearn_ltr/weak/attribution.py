@@ -104,12 +104,15 @@ class PathAttribution:
 
         _, threshold = np.unique(joined("threshold", float)[split], return_inverse=True)
         missing_right = joined("missing_right", bool)[split]
-        key = (slot * len(split) + threshold) * 2 + missing_right
+        self._categories, of_split = self._distinct_sets(terms, split)
+        n_sets = len(self._categories)
+        key = ((slot * len(split) + threshold) * n_sets + of_split) * 2 + missing_right
         _, where, cut = np.unique(key, return_index=True, return_inverse=True)
         cut_starts = np.searchsorted(tree_of[split][where], np.arange(len(terms) + 1))
         self._cut_features = feature[split][where]
         self._thresholds = joined("threshold", float)[split][where]
         self._missing_right = missing_right[where].astype(np.uint8)
+        self._sets = np.where(np.isnan(self._thresholds), of_split[where], -1)
 
         self._starts = np.array([starts, slot_starts, cut_starts, point_starts], dtype=np.intp)
         self._edges = np.zeros((5, len(feature)), dtype=np.intc)
@@ -118,6 +121,23 @@ class PathAttribution:
         self._edges[2, edges] = cut - cut_starts[tree_of[edges]]
         self._edges[3, edges] = slot - slot_starts[tree_of[edges]]
         self._edges[4] = left - root  # 0 at a leaf
+
+    @staticmethod
+    def _distinct_sets(terms, split):
+        """The different sets of categories of the trees, (at least 1, 8), and that of each split.
+
+        A split on a number has the empty one.
+        """
+        if not any(tree.has_categories for _, tree in terms):
+            return np.zeros((1, 8), dtype=np.uint32), np.zeros(len(split), dtype=np.intp)
+        sets = [
+            tree.categories
+            if tree.has_categories
+            else np.zeros((len(tree.left), 8), dtype=np.uint32)
+            for _, tree in terms
+        ]
+        sets, of_split = np.unique(np.concatenate(sets)[split], axis=0, return_inverse=True)
+        return np.ascontiguousarray(sets), of_split.ravel()
 
     @staticmethod
     def _edges_above(feature, parent, root):
@@ -183,6 +203,8 @@ class PathAttribution:
                 columns if is_sparse else self._cut_features,
                 self._thresholds,
                 self._missing_right,
+                self._sets,
+                self._categories,
                 self._features,
                 *tables,
                 BLOCK,

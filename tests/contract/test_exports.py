@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from every_ranker import RANKERS, make, make_data
+from every_ranker import CATEGORICAL, RANKERS, has, make, make_data, with_codes
 from exported_models import ranklib_scores
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
@@ -183,3 +183,22 @@ def test_texts_go_to_files(name):
     parameters = inspect.signature(getattr(export, name)).parameters
     assert list(parameters)[:2] == ["ranker", "file"]
     assert parameters["file"].default is None
+
+
+@pytest.mark.parametrize(
+    "write",
+    [export.to_ranklib_xml, export.to_xgboost_json, export.to_solr_json, export.to_onnx],
+    ids=lambda write: write.__name__,
+)
+@pytest.mark.parametrize("R", [R for R in RANKERS if has(R, "categorical_features")])
+def test_no_format_takes_categories(R, write):
+    if write is export.to_onnx:
+        pytest.importorskip("onnx")
+    X, y, groups = make_data(R)
+    X, params = with_codes(X, {"categorical_features": CATEGORICAL, "min_samples_category": 1})
+    model = make(R, **params).fit(X, y, groups)
+    error, message = ValueError, "splits on categories of feature"
+    if R is McRank and write is not export.to_onnx:
+        error, message = (TypeError, ValueError), "McRank"
+    with pytest.raises(error, match=message):
+        write(model)

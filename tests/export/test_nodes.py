@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from every_ranker import RANKERS, has, make, make_data
+from every_ranker import CATEGORICAL, RANKERS, has, make, make_data, with_codes
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
@@ -28,6 +28,7 @@ CASES = [
         {"early_stopping": True, "n_iter_no_change": 2, "validation_fraction": 0.3},
         {"method": "ordinal", "probabilities": "tree"},
         {"init": "prior"},
+        {"categorical_features": CATEGORICAL, "min_samples_category": 2},
     )
     if all(has(R, name) for name in params)
 ]
@@ -43,7 +44,10 @@ def outputs_by_frame(nodes, X, n_outputs):
             node = tree.loc[0]
             while pd.notna(node["feature"]):
                 value = x[int(node["feature"].split()[-1])]
-                side = "left" if value <= node["threshold"] else "right"
+                if isinstance(node["categories"], list):
+                    side = "right" if value in node["categories"] else "left"
+                else:
+                    side = "left" if value <= node["threshold"] else "right"
                 side = node["missing"] if np.isnan(value) else side
                 node = tree.loc[node[side]]
             found[node["output"], i] += node["coefficient"] * node["value"]
@@ -63,10 +67,15 @@ def outputs_by_text(text, X, n_outputs):
             found[output, above] += float(leaf[1])
             continue
         rule = re.fullmatch(
-            r"feature (\d+) (?:(<=|>) (\S+?)( or missing)?|is (missing|not missing))", content
+            r"feature (\d+) (?:(<=|>) (\S+?)( or missing)?|is (missing|not missing)|"
+            r"(in|not in) \{(.*)\}( or missing)?)",
+            content,
         )
         x = X[:, int(rule[1])]
-        if rule[5]:
+        if rule[6]:
+            side = np.isin(x, [float(v) for v in rule[7].split(", ") if v]) == (rule[6] == "in")
+            side = np.where(np.isnan(x), rule[8] is not None, side)
+        elif rule[5]:
             side = np.isnan(x) == (rule[5] == "missing")
         else:
             side = (x <= float(rule[3])) if rule[2] == "<=" else (x > float(rule[3]))
@@ -78,6 +87,7 @@ def outputs_by_text(text, X, n_outputs):
 @each_case
 def test_nodes_are_the_model(R, params):
     X, y, groups = make_data(R)
+    X, params = with_codes(X, params)
     model = make(R, **{"n_estimators": 5} | params).fit(X, y, groups)
     n_outputs = model.model_.n_outputs
     nodes = trees_to_frame(model)
@@ -93,11 +103,14 @@ def test_nodes_are_the_model(R, params):
 @each_case
 def test_columns(R, params):
     X, y, groups = make_data(R)
+    X, params = with_codes(X, params)
     model = make(R, **{"n_estimators": 5} | params).fit(X, y, groups)
     nodes = trees_to_frame(model)
     splits, leaves = nodes[nodes["left"].notna()], nodes[nodes["left"].isna()]
-    of_splits = ["feature", "threshold", "missing", "left", "right", "gain"]
+    of_splits = ["feature", "missing", "left", "right", "gain"]
     assert splits[of_splits].notna().all(axis=None)
+    assert (splits["threshold"].notna() != splits["categories"].notna()).all()
+    of_splits += ["threshold", "categories"]
     assert leaves[of_splits].isna().all(axis=None)
     assert splits["value"].isna().all()
     assert leaves["value"].notna().all()
@@ -129,7 +142,7 @@ def test_dtypes_of_any_model():
             term.pop("n_samples", None)
     models.append(from_dict(data))
     names = ["round", "tree", "output", "coefficient", "node", "depth", "feature", "threshold"]
-    names += ["missing", "left", "right", "gain", "cover", "n_samples", "value"]
+    names += ["categories", "missing", "left", "right", "gain", "cover", "n_samples", "value"]
     for model in models:
         nodes = trees_to_frame(model)
         assert list(nodes.columns) == names

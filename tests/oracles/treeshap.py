@@ -21,8 +21,12 @@ def expectation(tree, x, known, node=0):
         return float(tree.value[node])
     left = tree.left[node]
     if feature in known:
-        missing = np.isnan(x[feature])
-        right = tree.missing_right[node] if missing else x[feature] > tree.threshold[node]
+        if np.isnan(x[feature]):
+            right = tree.missing_right[node]
+        elif np.isnan(tree.threshold[node]):  # on categories
+            right = x[feature] in tree.categories_right(node)
+        else:
+            right = x[feature] > tree.threshold[node]
         return expectation(tree, x, known, left + int(right))
     share = tree.cover[left] / (tree.cover[left] + tree.cover[left + 1])
     below = [expectation(tree, x, known, child) for child in (left, left + 1)]
