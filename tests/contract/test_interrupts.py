@@ -61,6 +61,7 @@ def methods(R):
         "predict_grade_proba": lambda model, X: model.predict_grade_proba(X),
         "feature_importances_": lambda model, X: model.feature_importances_,
         "n_splits_": lambda model, X: model.n_splits_,
+        "categories_": lambda model, X: [x is None for x in model.categories_],
         "expected_score_": lambda model, X: [model.expected_score_],
     }
     if R in plain.RANKERS.values():
