@@ -331,7 +331,6 @@ def _read(data):
     bins = file["bins"]
     schema.require(len(bins) > 0, "bins", "not be empty")
     ranker = _build(R, file["params"], len(bins))
-    ranker._categories = None
     if "categories" in file:
         _set_categories(ranker, file["categories"], bins)
     _set_attributes(ranker, file["attributes"], len(file["rounds"]))
@@ -474,6 +473,7 @@ def _build(R, params, n_features):
     ranker = R(**schema.fields(kinds, params, "params", optional=kinds))
     if n_features is not None:
         ranker.n_features_in_ = n_features
+    ranker._categories = None
     with _explained_params():
         ranker._check_params()
     return ranker
