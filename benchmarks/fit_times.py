@@ -65,7 +65,13 @@ FITS = {
     },
     "LambdaMART": Fit("LambdaMART", {"n_estimators": 60}),
     "LambdaMART, ndcg": Fit("LambdaMART", {"n_estimators": 60, "metric": "ndcg"}),
+    "LambdaMART, symmetric": Fit("LambdaMART", {"n_estimators": 60, "grow_policy": "symmetric"}),
+    "YetiRank": Fit("YetiRank", {"n_estimators": 30}),
+    "XENDCG": Fit("XENDCG", {"n_estimators": 60}),
     "RegressionRanker": Fit("RegressionRanker", {"n_estimators": 150}),
+    "RegressionRanker, symmetric": Fit(
+        "RegressionRanker", {"n_estimators": 150, "grow_policy": "symmetric"}
+    ),
     "McRank": Fit("McRank", {"n_estimators": 30}),
     "McRank, ordinal": Fit("McRank", {"n_estimators": 30, "method": "ordinal"}),
     "QBRank": Fit("QBRank", {"n_estimators": 20}),
