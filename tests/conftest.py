@@ -17,9 +17,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples in every run, so that a test fails where the code is at fault and not by chance.
-# HYPOTHESIS_PROFILE=hunt looks for new faults: fresh examples, 20 times as many in every test.
+# HYPOTHESIS_PROFILE=thorough has more of them. HYPOTHESIS_PROFILE=hunt looks for new faults: fresh
+# examples, 50 times as many in every test.
 shared = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("same", max_examples=100, derandomize=True, **shared)
+settings.register_profile("same", max_examples=40, derandomize=True, **shared)
+settings.register_profile("thorough", max_examples=100, derandomize=True, **shared)
 settings.register_profile("hunt", max_examples=2000, derandomize=False, print_blob=True, **shared)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

@@ -56,6 +56,8 @@ VARIANTS = {
 ALGORITHMS = (
     "step", "loss", "method", "target", "gain", "update", "init", "criterion", "probabilities",
 )  # fmt: skip
+# Variants that no other runs most of the code of; the tests of the rest are slow ones.
+UNLIKE = ("default", "early_stopping", "adaptive", "symmetric", "categories", "hidden_layer")
 PLURALS = {"loss": "LOSSES", "criterion": "CRITERIA", "probabilities": "PROBABILITIES"}
 
 
@@ -103,8 +105,15 @@ def make(R, **params):
     return R(**{name: value for name, value in quick.items() if has(R, name)})
 
 
-def variants(marks=()):
-    """Every ranker with its default parameters, and others with `marks`."""
+def variants(quick=(), marks=()):
+    """Every ranker with its default parameters, and others.
+
+    Parameters
+    ----------
+    quick : collection of str
+        Names of the variants without `marks`; "algorithms" are those by another algorithm.
+    marks : mark
+    """
     for R in RANKERS:
         names = {name: {} for name in ("default",)}
         names |= {name: p for name, p in VARIANTS.items() if p and has(R, next(iter(p)))}
@@ -113,9 +122,8 @@ def variants(marks=()):
             values = getattr(sys.modules[R.__module__], PLURALS.get(name, f"{name.upper()}S"), ())
             names |= {f"{name}={value}": {name: value} for value in values if has(R, name)}
         for name, params in names.items():
-            yield pytest.param(
-                R, params, id=f"{R.__name__}-{name}", marks=() if name == "default" else marks
-            )
+            among = ("algorithms" if "=" in name else name) in quick
+            yield pytest.param(R, params, id=f"{R.__name__}-{name}", marks=() if among else marks)
 
 
 def with_codes(X, params):
@@ -262,6 +270,10 @@ def assert_same(model, expected, X, X_expected=None):
 
 
 each_ranker = pytest.mark.parametrize("R", RANKERS, ids=lambda R: R.__name__)
-each_variant = pytest.mark.parametrize(("R", "params"), list(variants()))
+each_variant = pytest.mark.parametrize(
+    ("R", "params"), list(variants((*UNLIKE, "algorithms"), pytest.mark.slow))
+)
 # For what hardly depends on the parameters.
-each_variant_if_slow = pytest.mark.parametrize(("R", "params"), list(variants(pytest.mark.slow)))
+each_variant_if_slow = pytest.mark.parametrize(
+    ("R", "params"), list(variants(("default",), pytest.mark.slow))
+)

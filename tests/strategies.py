@@ -18,8 +18,8 @@ COLUMNS = ("values", "values", "binary", "constant", "complement", "copy", "miss
 
 
 def examples(n):
-    """Have a test draw `n` examples, and as many times more as the profile draws more than 100."""
-    return settings(max_examples=n * settings.default.max_examples // 100)
+    """Have a test draw `n` examples where others draw 100, more or less as the profile does."""
+    return settings(max_examples=max(n * settings.default.max_examples // 100, 1))
 
 
 @dataclass

@@ -72,8 +72,8 @@ def test_equals_the_formulas(seed, scale, round, weighted, **params):
 def test_long_queries(outliers, all_pairs_weight):
     """Rows in order by buckets, or by merging where outliers crowd the others into few of them."""
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 4, 700).astype(float)
-    scores = rng.normal(size=700).round(1)
+    y = rng.integers(0, 4, 300).astype(float)
+    scores = rng.normal(size=300).round(1)
     scores[: len(outliers)] = outliers
     params = {"n_permutations": 3, "all_pairs_weight": all_pairs_weight}
     assert_equals_oracle(at(y, scores, **params), scores, **params)
