@@ -5,7 +5,8 @@
 from sklearn_ltr.export.frame import trees_to_frame
 from sklearn_ltr.export.linear import to_linear_json
 from sklearn_ltr.export.onnx_model import register_onnx_converters, to_onnx
-from sklearn_ltr.export.plain import from_dict, to_dict
+from sklearn_ltr.export.plain_reader import from_dict
+from sklearn_ltr.export.plain_writer import to_dict
 from sklearn_ltr.export.ranklib import to_ranklib_xml
 from sklearn_ltr.export.solr import to_solr_json
 from sklearn_ltr.export.text import export_text

@@ -4,7 +4,10 @@
 
 import json
 
-from sklearn_ltr.export.scoring import Net, float32, scoring_of, written
+from sklearn_ltr.export.files import written
+from sklearn_ltr.export.functions import Net
+from sklearn_ltr.export.rounding import float32
+from sklearn_ltr.export.scoring import scoring_of
 
 
 def to_linear_json(ranker, file=None, *, feature_names=None):

@@ -7,7 +7,9 @@ import json
 import numpy as np
 
 from sklearn_ltr import rankers
-from sklearn_ltr.export.scoring import ExpectedGrade, Net, Sum, Trees, float32, scoring_of
+from sklearn_ltr.export.functions import ExpectedGrade, Net, Sum, Trees
+from sklearn_ltr.export.rounding import float32
+from sklearn_ltr.export.scoring import scoring_of
 from sklearn_ltr.validation import check_choice
 
 DTYPES = ("float64", "float32")

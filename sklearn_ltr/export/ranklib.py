@@ -4,7 +4,10 @@
 
 import numpy as np
 
-from sklearn_ltr.export.scoring import Trees, float32, scoring_of, shortest, written
+from sklearn_ltr.export.files import written
+from sklearn_ltr.export.functions import Trees
+from sklearn_ltr.export.rounding import float32, shortest
+from sklearn_ltr.export.scoring import scoring_of
 
 
 def to_ranklib_xml(ranker, file=None, *, feature_ids=None):

@@ -6,7 +6,10 @@ import json
 
 import numpy as np
 
-from sklearn_ltr.export.scoring import Net, Trees, float32, scoring_of, shortest, written
+from sklearn_ltr.export.files import written
+from sklearn_ltr.export.functions import Net, Trees
+from sklearn_ltr.export.rounding import float32, shortest
+from sklearn_ltr.export.scoring import scoring_of
 from sklearn_ltr.validation import warn_caller
 
 # What Solr adds to thresholds.

@@ -6,14 +6,10 @@ import json
 
 import numpy as np
 
-from sklearn_ltr.export.scoring import (
-    LARGEST_FLOAT32,
-    Trees,
-    float32,
-    scoring_of,
-    shortest,
-    written,
-)
+from sklearn_ltr.export.files import written
+from sklearn_ltr.export.functions import Trees
+from sklearn_ltr.export.rounding import LARGEST_FLOAT32, float32, shortest
+from sklearn_ltr.export.scoring import scoring_of
 from sklearn_ltr.validation import check_choice, warn_caller
 
 FORMATS = ("model", "dump")

@@ -11,7 +11,8 @@ import pytest
 from every_ranker import RANKERS, assert_same, has, make, make_data
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_ltr.export import plain
+from sklearn_ltr import export
+from sklearn_ltr.export import scoring
 
 NAMES = ["price", "stock", "age", "clicks", "brand"]
 GROWERS = [R for R in RANKERS if has(R, "max_leaf_nodes")]
@@ -149,7 +150,7 @@ def test_directions_of_what_is_no_feature(R, cst, named, message):
         model.fit(X, *make_data(R)[1:])
 
 
-EXPORTED = [R for R in GROWERS if R.__name__ in plain.RANKERS]
+EXPORTED = [R for R in GROWERS if R.__name__ in scoring.RANKERS]
 
 
 @pytest.mark.parametrize("R", EXPORTED, ids=lambda R: R.__name__)
@@ -167,9 +168,9 @@ def test_exports_keep_them(R, params, stored):
     X, y, groups = make_data(R)
     frame = pd.DataFrame(X, columns=NAMES)
     model = fit(R, frame, warm_start=True, method="ordinal", **params)
-    data = json.loads(json.dumps(plain.to_dict(model)))
+    data = json.loads(json.dumps(export.to_dict(model)))
     assert data["params"][next(iter(params))] == stored
-    again = plain.from_dict(data)
+    again = export.from_dict(data)
     for each in (model, again):
         each.set_params(n_estimators=9).fit(frame, y, groups)
     assert_same(again, model, frame)
@@ -197,7 +198,7 @@ def test_exports_keep_them(R, params, stored):
 def test_malformed_exports(R, name, value, message):
     X, _, _ = make_data(R)
     model = fit(R, pd.DataFrame(X, columns=NAMES), n_estimators=1, method="ordinal")
-    data = plain.to_dict(model)
+    data = export.to_dict(model)
     data["params"][name] = value
     with pytest.raises(ValueError, match=message):
-        plain.from_dict(data)
+        export.from_dict(data)

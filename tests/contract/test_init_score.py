@@ -18,7 +18,7 @@ from sklearn_ltr import GBRank, LambdaMART, McRank, RegressionRanker
 from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.exceptions import ConstantModelWarning
 from sklearn_ltr.export import from_dict, to_dict
-from sklearn_ltr.export.plain import RANKERS as EXPORTED
+from sklearn_ltr.export.scoring import RANKERS as EXPORTED
 from sklearn_ltr.metrics import ndcg_score
 
 TAKERS = [R for R in RANKERS if "init_score" in inspect.signature(R.fit).parameters]

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sklearn_ltr import McRank
-from sklearn_ltr.export import from_dict, plain, to_dict
+from sklearn_ltr.export import from_dict, scoring, to_dict
 
 each_warm_ranker = pytest.mark.parametrize(
     "R", [R for R in RANKERS if has(R, "warm_start")], ids=lambda R: R.__name__
@@ -64,7 +64,7 @@ def methods(R):
         "categories_": lambda model, X: [x is None for x in model.categories_],
         "expected_score_": lambda model, X: [model.expected_score_],
     }
-    if R in plain.RANKERS.values():
+    if R in scoring.RANKERS.values():
         found["to_dict"] = lambda model, X: to_dict(model)["rounds"]
     found = {name: f for name, f in found.items() if (R, name) not in REFUSED}
     return {name: f for name, f in found.items() if hasattr(R, name) or name == "to_dict"}
@@ -143,7 +143,7 @@ def test_a_warm_start_predicts_with_the_rounds_there_are(R, stopping, from_start
                 for a, b in zip(found, wanted, strict=True):
                     assert_array_equal(a, b)
     assert_same(model, expected, X)
-    if R in plain.RANKERS.values():
+    if R in scoring.RANKERS.values():
         assert_array_equal(from_dict(to_dict(model)).predict(X), expected.predict(X))
     whole = make(R, **JUDGED | params).fit(X, y, groups)
     assert whole.n_iter_ > n_rounds

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 import sklearn_ltr
 from sklearn_ltr import MPBoost, QuadraticBoosting, RankSVM, losses
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.export import plain, to_dict
+from sklearn_ltr.export import scoring, to_dict
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.metrics.registry import METRICS
 from sklearn_ltr.preprocessing import BM25Features, QueryScaler
@@ -111,7 +111,7 @@ def test_parameters_of_rankers(R, name, of_numpy, of_python, capsys):
     assert parameters(clone(model)) == parameters(expected)
     later = make(R).set_params(**{name: of_numpy})
     assert_python(later.get_params()[name])
-    if R in plain.RANKERS.values():
+    if R in scoring.RANKERS.values():
         assert json.dumps(to_dict(model)) == json.dumps(to_dict(expected))
 
 

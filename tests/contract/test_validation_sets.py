@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_ltr import BlendedRanker
 from sklearn_ltr.export import from_dict, to_dict
-from sklearn_ltr.export.plain import RANKERS as EXPORTED
+from sklearn_ltr.export.scoring import RANKERS as EXPORTED
 from sklearn_ltr.metrics import average_precision_score, get_metric, ndcg_score
 from sklearn_ltr.scorers import get_scorer, make_ranking_scorer
 

@@ -43,7 +43,7 @@ from sklearn_ltr import (
 from sklearn_ltr.boosting.driver import BoostedRanker
 from sklearn_ltr.boosting.stumps import StumpBoosting
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.export import from_dict, plain, to_dict, to_ranklib_xml
+from sklearn_ltr.export import from_dict, scoring, to_dict, to_ranklib_xml
 from sklearn_ltr.metrics import get_metric
 
 NOT_KEPT = "_trained_on"  # by which a scorer knows the queries trained on: no part of the model
@@ -104,7 +104,7 @@ def has(R, params):
     return known and params.keys() <= set(inspect.signature(R).parameters)
 
 
-RANKERS = sorted(plain.RANKERS.values(), key=lambda R: R.__name__)
+RANKERS = sorted(scoring.RANKERS.values(), key=lambda R: R.__name__)
 each_ranker = pytest.mark.parametrize("R", RANKERS, ids=lambda R: R.__name__)
 cases = [
     pytest.param(R, params, id=f"{R.__name__}-{name}")
@@ -639,7 +639,7 @@ SAME_TYPE = {
     bool: st.booleans(),
     int: st.integers(-2, 12),
     float: st.floats(-10, 10) | st.floats(),
-    str: st.sampled_from([*plain.RANKERS, "ndcg", "grade", "linear", "paper", "exact", "inf"]),
+    str: st.sampled_from([*scoring.RANKERS, "ndcg", "grade", "linear", "paper", "exact", "inf"]),
 }
 junk = st.recursive(
     scalars,

@@ -28,10 +28,10 @@ from sklearn_ltr import (
     losses,
 )
 from sklearn_ltr.base import LinearRanker
-from sklearn_ltr.export import from_dict, plain, to_dict
+from sklearn_ltr.export import from_dict, scoring, to_dict
 from sklearn_ltr.scorefunction import ScoreFunctionRanker
 
-CASES = [case for case in variants() if case.values[0] in plain.LINEAR.values()]
+CASES = [case for case in variants() if case.values[0] in scoring.LINEAR.values()]
 NOT_KEPT = "_trained_on"
 
 
@@ -48,7 +48,7 @@ def fitted(R, X=None, **params):
 def test_all_linear_functions_and_nets_are_known():
     """A new one is missed here, until it is registered."""
     kinds = LinearRanker, ScoreFunctionRanker, AdaRank
-    assert {R for R in RANKERS if issubclass(R, kinds)} == set(plain.LINEAR.values())
+    assert {R for R in RANKERS if issubclass(R, kinds)} == set(scoring.LINEAR.values())
 
 
 @pytest.mark.parametrize(("R", "params"), CASES)
@@ -70,7 +70,7 @@ def test_round_trip(R, params):
     assert to_dict(model) == to_dict(ranker)
 
 
-@pytest.mark.parametrize("R", plain.LINEAR.values(), ids=plain.LINEAR)
+@pytest.mark.parametrize("R", scoring.LINEAR.values(), ids=scoring.LINEAR)
 def test_names_and_preferences(R):
     X, _, _ = make_data(R)
     frame = pd.DataFrame(X, columns=["bm25", "für", "c", "d", "e"])

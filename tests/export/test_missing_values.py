@@ -13,9 +13,9 @@ from scipy import sparse
 
 from sklearn_ltr import McRank, MPBoost, RankBoost, RegressionRanker
 from sklearn_ltr.binning import Binner
-from sklearn_ltr.export import from_dict, plain, to_dict, to_ranklib_xml
+from sklearn_ltr.export import from_dict, scoring, to_dict, to_ranklib_xml
 
-RANKERS = [R for R in plain.RANKERS.values() if R is not McRank]
+RANKERS = [R for R in scoring.RANKERS.values() if R is not McRank]
 each_ranker = pytest.mark.parametrize("R", RANKERS, ids=lambda R: R.__name__)
 
 

@@ -16,9 +16,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_ltr import AdaRank, McRank, MPBoost, QBRank, RankNet, RegressionRanker
-from sklearn_ltr.export import export_text, from_dict, plain, to_dict, trees_to_frame
+from sklearn_ltr.export import export_text, from_dict, scoring, to_dict, trees_to_frame
 
-NODES = [R for R in RANKERS if R in plain.RANKERS.values()]
+NODES = [R for R in RANKERS if R in scoring.RANKERS.values()]
 CASES = [
     pytest.param(R, params, id=f"{R.__name__}-{'-'.join(map(str, params.values()))}")
     for R in NODES

@@ -31,7 +31,9 @@ from strategies import examples
 
 from sklearn_ltr import BlendedRanker, GBRank, LambdaMART, LambdaRank, MPBoost, RankSVM
 from sklearn_ltr.export import to_ranklib_xml, to_xgboost_json
-from sklearn_ltr.export.scoring import largest_below, rounded_down, scoring_of
+from sklearn_ltr.export.rounding import rounded_down
+from sklearn_ltr.export.scalers import largest_below
+from sklearn_ltr.export.scoring import scoring_of
 from sklearn_ltr.preprocessing import QueryScaler
 
 SCALERS = {

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import sklearn_ltr
 from sklearn_ltr import McRank, losses
-from sklearn_ltr.export import from_dict, plain, to_dict
+from sklearn_ltr.export import from_dict, plain_fields, scoring, to_dict
 from sklearn_ltr.losses import SquaredHinge
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.tree import Tree
@@ -30,8 +30,8 @@ def each(files):
     )
 
 
-each_file = each([path for path in FILES if path.stem in plain.RANKERS])
-each_linear_file = each([path for path in FILES if path.stem in plain.LINEAR])
+each_file = each([path for path in FILES if path.stem in scoring.RANKERS])
+each_linear_file = each([path for path in FILES if path.stem in scoring.LINEAR])
 
 
 def read(path):
@@ -47,7 +47,7 @@ def assert_scores(ranker, X, scores):
 
 
 def test_every_class_is_stored():
-    assert {path.stem for path in FILES} == {*plain.RANKERS, *plain.LINEAR}
+    assert {path.stem for path in FILES} == {*scoring.RANKERS, *scoring.LINEAR}
 
 
 @each_file
@@ -85,7 +85,7 @@ def test_stored_linear_functions_and_nets_load(path):
 @each_linear_file
 def test_every_parameter_of_a_linear_function_may_have_come_later(path):
     model, X, _ = read(path)
-    defaults = plain.LINEAR[model["class"]]().get_params(deep=False)
+    defaults = scoring.LINEAR[model["class"]]().get_params(deep=False)
     for name in model["params"]:
         data = copy.deepcopy(model)
         del data["params"][name]
@@ -139,8 +139,8 @@ def signature_with(cls, name, default):
 @each_file
 def test_a_parameter_that_came_later_is_as_by_default(path, monkeypatch):
     model, X, scores = read(path)
-    Later = with_parameter(plain.RANKERS[model["class"]], "later", 0.25)
-    monkeypatch.setitem(plain.RANKERS, model["class"], Later)
+    Later = with_parameter(scoring.RANKERS[model["class"]], "later", 0.25)
+    monkeypatch.setitem(scoring.RANKERS, model["class"], Later)
     ranker = from_dict(model)
     assert ranker.later == 0.25
     assert_scores(ranker, X, scores)
@@ -158,7 +158,7 @@ def test_a_parameter_that_came_later_is_as_by_default(path, monkeypatch):
 def test_every_parameter_may_have_come_later(path):
     """Each takes its default, if the others let it."""
     model, X, _ = read(path)
-    defaults = plain.RANKERS[model["class"]]().get_params(deep=False)
+    defaults = scoring.RANKERS[model["class"]]().get_params(deep=False)
     for name in model["params"]:
         data = copy.deepcopy(model)
         del data["params"][name]
@@ -174,7 +174,7 @@ def test_every_parameter_may_have_come_later(path):
 def test_a_parameter_of_a_loss_that_came_later(monkeypatch):
     model, X, scores = read(next(STORED.rglob("QuadraticBoosting.json")))
     Later = with_parameter(SquaredHinge, "later", 3)
-    monkeypatch.setitem(plain.LOSSES, "SquaredHinge", Later)
+    monkeypatch.setitem(plain_fields.LOSSES, "SquaredHinge", Later)
     ranker = from_dict(model)
     assert (ranker.loss.later, ranker.loss.margin) == (3, 0.5)
     assert_scores(ranker, X, scores)
@@ -183,7 +183,7 @@ def test_a_parameter_of_a_loss_that_came_later(monkeypatch):
 @each_file
 def test_an_attribute_that_came_later_is_absent(path, monkeypatch):
     model, X, scores = read(path)
-    monkeypatch.setitem(plain.ATTRIBUTES, "later_", schema.integer)
+    monkeypatch.setitem(plain_fields.ATTRIBUTES, "later_", schema.integer)
     ranker = from_dict(model)
     assert not hasattr(ranker, "later_")
     assert_scores(ranker, X, scores)
@@ -194,7 +194,7 @@ def test_an_attribute_that_came_later_is_absent(path, monkeypatch):
 @each_file
 def test_a_field_of_weak_rankers_that_came_later(path, monkeypatch):
     model, X, scores = read(path)
-    R = plain.RANKERS[model["class"]]
+    R = scoring.RANKERS[model["class"]]
 
     of_nodes = R._weak is Tree
 

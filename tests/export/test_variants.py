@@ -9,9 +9,9 @@ from every_ranker import make, make_data, variants
 from numpy.testing import assert_array_equal
 
 from sklearn_ltr import McRank
-from sklearn_ltr.export import from_dict, plain, to_dict
+from sklearn_ltr.export import from_dict, scoring, to_dict
 
-EXPORTED = [case for case in variants() if case.values[0] in plain.RANKERS.values()]
+EXPORTED = [case for case in variants() if case.values[0] in scoring.RANKERS.values()]
 
 
 def again(model):

@@ -10,7 +10,7 @@ from every_ranker import RANKERS, has, make, make_data
 from sklearn.exceptions import NotFittedError
 
 from sklearn_ltr import McRank, MPBoost, RankNet, RegressionRanker
-from sklearn_ltr.export import plain, trees_to_frame
+from sklearn_ltr.export import scoring, trees_to_frame
 from sklearn_ltr.plotting import plot_tree
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -29,7 +29,7 @@ def texts(ax):
 
 
 @pytest.mark.parametrize("grow_policy", ["leafwise", "symmetric"])
-@pytest.mark.parametrize("R", plain.RANKERS.values(), ids=lambda R: R.__name__)
+@pytest.mark.parametrize("R", scoring.RANKERS.values(), ids=lambda R: R.__name__)
 def test_every_node_is_drawn(R, grow_policy):
     assert R in RANKERS
     if grow_policy == "symmetric" and not has(R, "grow_policy"):

@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_ltr import RegressionRanker
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.export import plain
+from sklearn_ltr.export import scoring
 from sklearn_ltr.weak.tree import Tree
 
 CASES = [
     pytest.param(R, params, id=f"{R.__name__}-{params.get('grow_policy', 'any')}")
     for R in RANKERS
-    if R in plain.RANKERS.values()
+    if R in scoring.RANKERS.values()
     for params in (
         [{"grow_policy": "leafwise"}, {"grow_policy": "symmetric"}]
         if has(R, "grow_policy")

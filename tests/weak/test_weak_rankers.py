@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.datasets import make_ranking
-from sklearn_ltr.export import from_dict, plain, to_dict, to_ranklib_xml
+from sklearn_ltr.export import from_dict, scoring, to_dict, to_ranklib_xml
 from sklearn_ltr.rankers import RegressionRanker
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import OneByOne, WeakRanker
@@ -173,7 +173,7 @@ def test_a_new_weak_ranker_is_its_class_alone(monkeypatch):
     assert len(list(ranker.staged_predict(X))) == ranker.n_iter_
     assert ranker.feature_importances_.sum() == pytest.approx(1)
 
-    monkeypatch.setitem(plain.RANKERS, "BelowBoost", BelowBoost)
+    monkeypatch.setitem(scoring.RANKERS, "BelowBoost", BelowBoost)
     stored = json.loads(json.dumps(to_dict(ranker)))
     assert_array_equal(from_dict(stored).predict(X), ranker.predict(X))
     assert stored["rounds"][0][0].keys() == {"coefficient", "feature", "threshold", "value"}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sklearn_ltr.export import plain, to_dict
+from sklearn_ltr.export import scoring, to_dict
 from sklearn_ltr.losses import SquaredHinge
 
 # Each where a ranker has the parameter.
@@ -64,8 +64,8 @@ LOSS_OF = ("QuadraticBoosting", "LossRanker")
 def main(folder):
     X, y, groups = make_data()
     rows = X[:48]
-    for name, R in (plain.RANKERS | plain.LINEAR).items():
-        if name in plain.LINEAR:
+    for name, R in (scoring.RANKERS | scoring.LINEAR).items():
+        if name in scoring.LINEAR:
             X, rows = np.nan_to_num(X), np.nan_to_num(rows)
         ranker = make(R).fit(X, y, groups)
         stored = {
