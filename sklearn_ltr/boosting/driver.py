@@ -7,8 +7,7 @@ here once: binning, held-out queries and early stopping, warm start, callbacks, 
 """
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -18,8 +17,8 @@ from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.binning import MAX_BINS, Binner
 from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.boosting.early_stopping import EarlyStopping
+from sklearn_ltr.boosting.training import Training, Validation, add_terms, zero_scores
 from sklearn_ltr.keywords import explain_keywords
-from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.validation import LARGEST_SCORE, check_positive, check_predicted
 
 try:
@@ -35,58 +34,6 @@ except ImportError:  # scikit-learn < 1.9
 
 # The logarithm of a share of the initial loss that no longer is a normal number.
 NO_WEIGHT_LEFT = -700.0
-
-# What rounding may add up to over rounds, in units of the last digit of the largest score.
-MANY_ROUNDS = 1000
-
-
-@dataclass
-class Training:
-    """What the rounds of a ranker see.
-
-    Attributes
-    ----------
-    data : RankingData
-        The rows to learn from; it never changes.
-    binned : BinnedMatrix
-        Their features.
-    scores : ndarray of shape (n_samples,) or (n_outputs, n_samples), dtype float64
-        Outputs of the present model, and what they are added to. Each round adds what it yields.
-    round : int
-        Number of the first round to make: 0, or more after a warm start.
-    averaged : bool
-        Whether scores are the mean of what rounds add, to which the loss itself then adds those
-        that are given to start from. `scores` are the sum, without them.
-    loss : float
-        Training loss at `scores`, set by each round before it yields.
-    """
-
-    data: RankingData
-    binned: object
-    scores: np.ndarray
-    round: int = 0
-    averaged: bool = False
-    loss: float = np.nan
-
-    def rounds(self):
-        """The numbers of the rounds to make; what is drawn in one is drawn by its number."""
-        return count(self.round)
-
-    @property
-    def may_start(self):
-        """Whether a constant may come first: not where scores to start from are given."""
-        return self.round == 0 and self.data.init_score is None
-
-    def learnt(self):
-        """The part of the scores that the model makes; all the same if it is constant."""
-        start = self.data.init_score
-        if start is None or self.averaged:
-            return self.scores
-        learnt = self.scores - start
-        # What rounding leaves of a constant.
-        noise = np.finfo(np.float64).eps * self.data.largest(np.abs(self.scores))
-        spread = self.data.largest(learnt) - self.data.smallest(learnt)
-        return learnt if spread > MANY_ROUNDS * noise else np.zeros_like(learnt)
 
 
 class _Task:
@@ -315,7 +262,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         if data.init_score is not None and not self._averaged:
             scores += data.init_score
         train = Training(data, binned, scores, self.n_iter_, self._averaged)
-        validation_sets = [_Validation(one, self, stopping.judges(one)) for one in held_out]
+        validation_sets = [Validation(one, self, stopping.judges(one)) for one in held_out]
         for terms in self.model_.rounds:
             add_terms(train.scores, terms, train.binned, data.n_threads)
             for one in validation_sets:
@@ -412,42 +359,3 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         if getattr(self, "max_bins", None) is not None:
             check_scalar(self.max_bins, "max_bins", Integral, min_val=2, max_val=MAX_BINS)
         EarlyStopping(self).check_params()
-
-
-class _Validation:
-    """Scores of a set of validation queries, round by round."""
-
-    def __init__(self, data, ranker, judges):
-        self._binned = ranker._binner.transform(data.X, data.queries.order, data.n_threads)
-        ranker._binner.note_missing(self._binned)
-        self._outputs = zero_scores(ranker._n_outputs(), data.n_samples)
-        self._to_scores, self._judges, self._n_threads = ranker._to_scores, judges, data.n_threads
-        self._start, self._averaged, self._n_rounds = data.init_score, ranker._averaged, 0
-
-    def add(self, terms):
-        add_terms(self._outputs, terms, self._binned, self._n_threads)
-        self._n_rounds += 1
-
-    def scores_with(self, terms):
-        """What each judge says after one more round."""
-        self.add(terms)
-        scores = self._to_scores(self._outputs)
-        if self._start is not None:
-            divisor = self._n_rounds + 1 if self._averaged else 1
-            scores = self._start + scores / divisor
-        return [judge(scores) for judge in self._judges]
-
-
-def zero_scores(n_outputs, n_samples):
-    """Scores to start from, one row for each output where there is more than one."""
-    return np.zeros(n_samples if n_outputs == 1 else (n_outputs, n_samples))
-
-
-def add_terms(scores, terms, binned, n_threads):
-    """Add the terms of a round to the scores of a BinnedMatrix's rows.
-
-    With several outputs, there is one term for each in turn.
-    """
-    outputs = np.atleast_2d(scores)
-    for j, (coefficient, weak) in enumerate(terms):
-        outputs[j % len(outputs)] += coefficient * weak.apply(binned, n_threads)
