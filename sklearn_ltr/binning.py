@@ -13,6 +13,7 @@ from itertools import chain
 import numpy as np
 from scipy import sparse
 
+from sklearn_ltr import reduction
 from sklearn_ltr._kernels import _binning, _sorting
 from sklearn_ltr.interrupts import parts
 
@@ -201,7 +202,7 @@ class Binner:
     def note_missing(self, binned):
         """Remember which features have missing values in a BinnedMatrix that was learned from."""
         if self.has_missing_ is not None:
-            self.has_missing_ = self.has_missing_ | binned.has_missing()
+            self.has_missing_ = self.has_missing_ | reduction.somewhere(binned.has_missing())
 
     def _cut(self, X, rows, weight, features, n_threads):
         """`_thresholds` of some features at the values of some rows."""
@@ -310,21 +311,21 @@ def _in_units(weight):
     They are rounded to a grid so fine that whole numbers are on it, and so coarse that sums are
     exact and hence do not depend on the order.
     """
-    total = weight.sum()
-    weight = weight / max(min(1.0, total / len(weight)), 2.0**-47 * total)
-    grid = 2.0 ** (np.frexp(weight.sum())[1] - 48)
+    total = reduction.total(weight)
+    weight = weight / max(min(1.0, total / reduction.number(weight)), 2.0**-47 * total)
+    grid = 2.0 ** (np.frexp(reduction.total(weight))[1] - 48)
     return np.maximum(np.rint(weight / grid), 1) * grid
 
 
 def _sample(rows, weight):
     """Rows to take quantiles of, every n-th, and how often each is taken, or as many as given."""
-    total = len(rows) if weight is None else weight.sum()
+    total = reduction.number(rows) if weight is None else reduction.total(weight)
     if total <= QUANTILE_ROWS:
         return rows, weight
     step = -(-total // QUANTILE_ROWS)
     if weight is None:
         return rows[::step].copy(), None
-    taken = np.searchsorted(np.cumsum(weight), np.arange(0, total, step), side="right")
+    taken = np.searchsorted(np.cumsum(weight), np.arange(0, weight.sum(), step), side="right")
     taken, counts = np.unique(taken, return_counts=True)
     return rows[taken], counts.astype(np.float64)
 
@@ -351,9 +352,9 @@ def _sparse_columns(X, rows, weight, features):
 
 
 def _distinct(values, weight, absent):
-    """Distinct values in ascending order, without NaN, and the weight up to each.
+    """Distinct values of all rows in ascending order, without NaN, and the weight up to each.
 
-    `values` are overwritten. A zero of weight `absent` comes on top of them.
+    `values` are of the rows that are here, and overwritten. A zero of weight `absent` comes on top.
     """
     present = ~np.isnan(values)
     if not present.all():
@@ -376,7 +377,7 @@ def _distinct(values, weight, absent):
             distinct = np.insert(distinct, at, 0)
             up_to = np.insert(up_to, at, up_to[at - 1] if at else 0)
         up_to[at:] += absent
-    return distinct, up_to
+    return reduction.distinct(distinct, up_to)
 
 
 def _adaptive_bins(distinct, max_bins):

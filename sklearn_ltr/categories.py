@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy import sparse
 
+from sklearn_ltr import reduction
 from sklearn_ltr.columns import (
     column_name,
     column_number,
@@ -168,7 +169,7 @@ class Categories:
         values, changed = list(self.values), {}
         for k in np.flatnonzero(self.is_categorical):
             column = dense_column(X, k)
-            present = np.unique(column[rows & ~np.isnan(column)])
+            present = reduction.distinct(np.unique(column[rows & ~np.isnan(column)]))
             if len(present) < len(values[k]):
                 values[k] = values[k][present.astype(np.intp)]
                 changed[k] = Column("", column).codes(present)
@@ -200,10 +201,10 @@ class Column:
         return "strings" if any(value is not None for value in self.values) else None
 
     def distinct(self):
-        """Its distinct values, ascending."""
+        """Its distinct values in all rows, ascending."""
         if not self._of_numbers:
-            return np.array(sorted(set(self.values) - {None}), dtype=object)
-        found = np.unique(self.values[~np.isnan(self.values)])
+            return reduction.distinct(np.array(sorted(set(self.values) - {None}), dtype=object))
+        found = reduction.distinct(np.unique(self.values[~np.isnan(self.values)]))
         self._check_codes(found)
         return found + 0.0  # not -0.0
 

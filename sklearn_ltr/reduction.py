@@ -1,10 +1,10 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums, extremes and medians over all rows, or over all queries.
+"""Sums, extremes, medians and distinct values over all rows, or over all queries.
 
-The one place that knows where the rows are. Nothing else sums over all of them, so that rows which
-lie on several machines would have to be known of here only. Sums within a query, within a leaf or
-over features are not of this kind.
+The one place that knows where the rows are. Nothing else sums over all of them, or decides by what
+is among them, so that rows which lie on several machines would have to be known of here only. Sums
+within a query, within a leaf or over features are not of this kind.
 """
 
 import numpy as np
@@ -66,6 +66,11 @@ def median(values, weights=None):
     return float(0.5 * (values[order[low]] + values[order[high]]))
 
 
+def number(values):
+    """How many there are of one number for each row or query: int."""
+    return len(values)
+
+
 def largest(values):
     """The largest of one number for each row or query."""
     return values.max()
@@ -79,3 +84,36 @@ def smallest(values):
 def merged(partial):
     """Sums that were formed over the rows that are here, such as a matrix product, over all."""
     return partial
+
+
+def somewhere(found):
+    """Whether what was looked for in the rows that are here is in any row.
+
+    Parameters
+    ----------
+    found : ndarray of any shape, dtype bool
+        The answer of the rows that are here, to one question or several.
+
+    Returns
+    -------
+    found : ndarray of the same shape, dtype bool
+    """
+    return found
+
+
+def distinct(values, weight_up_to=None):
+    """Distinct values of the rows that are here, over all rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        Ascending.
+    weight_up_to : ndarray of shape (n_values,), default=None
+        Weight of the rows up to each value.
+
+    Returns
+    -------
+    values : ndarray
+        Or, where there are weights, the values and the weight up to each.
+    """
+    return values if weight_up_to is None else (values, weight_up_to)
