@@ -88,7 +88,8 @@ def _in_its_place(name, accepted, estimator):
     if START.fullmatch(name):
         warm = "warm_start=True goes on with an earlier fit" if "warm_start" in parameters else ""
         if "init_score" not in accepted:
-            return "nothing takes its place, as scores start from 0" + (f"; {warm}" if warm else "")
+            why = getattr(estimator, "_why_no_start", "scores start from 0")
+            return f"nothing takes its place, as {why}" + (f"; {warm}" if warm else "")
         if name in EARLIER_MODEL:
             return f"{warm}, and init_score= takes scores of another model to start from"
         val = "_val" if name in START_OF_VALIDATION else ""

@@ -62,6 +62,8 @@ def what_it_takes(name, member, metadata):
             names = get_routing_for_object(member).consumes("fit", names)
         except NotImplementedError:  # scikit-learn has meta-estimators without routing
             names = ()
+    if "X_val" not in names:  # grades and groups alone are of no rows
+        names = {*names} - {"y_val", "groups_val"}
     taken = {key: metadata[key] for key in metadata if key in names}
     if "query_weight" in metadata and "query_weight" not in names and "sample_weight" in names:
         taken["sample_weight"] = metadata["query_weight"] * metadata.get("sample_weight", 1.0)

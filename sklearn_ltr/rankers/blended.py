@@ -197,6 +197,12 @@ class BlendedRanker(BaseRanker, _BaseComposition):
 
     __metadata_request__predict = {"groups": True}
 
+    _why_no_start = (
+        "members' scores are standardised before they are added, and so have no scale on which to "
+        "correct others. Let what gives those scores be a member, in a FrozenEstimator, and "
+        "`weights` weigh it"
+    )
+
     # Members say what they do not take; the tags are theirs.
     _allow_nan = True
     _allow_sparse = True
