@@ -5,6 +5,7 @@
 from sklearn.utils.validation import _num_samples
 
 from sklearn_ltr.base import only_labelled, predict_queries, unwrap_search
+from sklearn_ltr.metrics.registry import METRICS
 from sklearn_ltr.queries import check_groups
 from sklearn_ltr.validation import check_column
 
@@ -46,9 +47,12 @@ def labelled(y_true, y_score, groups):
     return only_labelled(y_true, y_score, groups, None, "y_true")[:3]
 
 
-def metric_label(metric):
-    """How a metric is written in a figure: "NDCG@10"."""
-    return "Kendall's tau" if metric.label == "kendall" else metric.name.upper()
+def metric_label(name):
+    """How the name of a metric is written in a figure: "NDCG@10"; others stay as they are."""
+    label = name.partition("@")[0]
+    if label not in METRICS:
+        return name
+    return "Kendall's tau" if label == "kendall" else name.upper()
 
 
 def check_sum_of_stumps(ranker, caller):

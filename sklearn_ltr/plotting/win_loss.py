@@ -244,7 +244,7 @@ class WinLossDisplay:
         display = cls(
             differences=differences[defined],
             query_ids=ids[first.ids[defined]],
-            metric_name=metric_label(metric),
+            metric_name=metric_label(metric.name),
             names=names,
         )
         return display.plot(ax, **stairs_kw)
