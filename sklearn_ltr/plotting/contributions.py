@@ -8,7 +8,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_scalar
 
-from sklearn_ltr.columns import check_feature_names
+from sklearn_ltr.categories import dense_column
+from sklearn_ltr.columns import check_feature_names, column_of
+from sklearn_ltr.export._trees import categories_of
 from sklearn_ltr.plotting._base import (
     NEGATIVE,
     POSITIVE,
@@ -16,6 +18,7 @@ from sklearn_ltr.plotting._base import (
     check_contributions,
     check_matplotlib,
 )
+from sklearn_ltr.queries import is_missing
 
 
 class ContributionsDisplay:
@@ -36,7 +39,8 @@ class ContributionsDisplay:
     contributions : ndarray of shape (n_features,), dtype float64
         What each feature adds to the score, or to the difference of two scores.
     feature_names : list of str of length n_features
-        What is written beside the bars.
+        What is written beside the bars; of `from_estimator`, with the values of the row. A category
+        is called by its value.
     is_difference : bool, default=False
         Whether two rows are compared.
     expected_score : float or None, default=None
@@ -199,4 +203,24 @@ def _explain(ranker, x, name):
     contributions = ranker.contributions(x)[0]
     values = ranker._validate_X(x, reset=False)
     values = (values.toarray() if sparse.issparse(values) else values)[0]
-    return contributions, ["missing" if np.isnan(value) else f"{value:.3g}" for value in values]
+    return contributions, [
+        _number(value) if known is None else _category(value, known, x, k)
+        for k, (value, known) in enumerate(zip(values, categories_of(ranker), strict=True))
+    ]
+
+
+def _number(value):
+    return "missing" if np.isnan(value) else f"{value:.3g}"
+
+
+def _category(code, known, x, k):
+    """A category as it is called: by its value, and not by its code or to some digits."""
+    if not np.isnan(code):
+        return _name(known[int(code)])
+    given = column_of(x, k) if hasattr(x, "columns") else dense_column(x, k)
+    (value,) = given.to_pylist() if hasattr(given, "to_pylist") else np.asarray(given).tolist()
+    return "missing" if is_missing(value) else f"{_name(value)} (unknown)"
+
+
+def _name(value):
+    return value if isinstance(value, str) else np.format_float_positional(value, trim="-")
