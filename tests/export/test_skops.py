@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from every_ranker import RANKERS, each_variant_if_slow, has, make, make_data, parameters
@@ -44,6 +45,12 @@ def documented():
     return types
 
 
+def of_categories():
+    """The type of this package that categorical features bring along, as the guide has it."""
+    text = GUIDE.read_text(encoding="utf-8").split("With categorical\nfeatures ")[1]
+    return {f"sklearn_ltr.{re.match('``(.+?)``', text)[1]}"}
+
+
 def reload(thing):
     """The types that must be trusted, and what is loaded with these."""
     data = sio.dumps(thing)
@@ -63,6 +70,8 @@ def test_rankers_load_with_the_documented_types(R, params):
     trusted = documented()[R.__name__] | {path_of(R)}
     for _, member in model.get_params()["estimators"] if has(R, "estimators") else ():
         trusted |= documented()[type(member).__name__] | {path_of(member)}
+    if "categorical_features" in params:
+        trusted |= of_categories()
     assert set(sio.get_untrusted_types(data=data)) == trusted
     again = sio.loads(data, trusted=sorted(trusted))
     assert_array_equal(again.predict(X), model.predict(X))
@@ -72,6 +81,18 @@ def test_rankers_load_with_the_documented_types(R, params):
         for one in (model, again):
             one.set_params(n_estimators=15, warm_start=True).fit(X, y, groups)
         assert_array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "R", [R for R in RANKERS if has(R, "categorical_features")], ids=lambda R: R.__name__
+)
+def test_categories(R):
+    X, y, groups = make_data(R)
+    frame = pd.DataFrame(X).astype({1: "category", 4: "category"})
+    model = make(R).fit(frame, y, groups)
+    types, again = reload(model)
+    assert types == documented()[R.__name__] | {path_of(R)} | of_categories()
+    assert_array_equal(again.predict(frame), model.predict(frame))
 
 
 def test_regressors_as_weak_rankers():
