@@ -6,6 +6,7 @@ A ranker states its loss; all else is here once: the function of the features, l
 derivatives, and the solvers, L-BFGS on all queries or Adam on batches of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral
@@ -327,6 +328,14 @@ class ScoreFunctionRanker(BaseRanker):
         return check_predicted(scores_of(X, *coefs, self.activation, self._n_threads()))
 
     def _check_params(self):
+        sizes = self.hidden_layer_sizes
+        if not isinstance(sizes, (Integral, Sequence, np.ndarray)) or isinstance(
+            sizes, str | bytes
+        ):
+            raise TypeError(
+                "`hidden_layer_sizes` must be an integer, or a sequence of one for each layer, as "
+                f"in (20, 10); got {sizes!r}."
+            )
         needs = {"value", "gradient"} if self._uses_lbfgs() else {"gradient"}
         check_loss(self._loss(), needs, f"{type(self).__name__} by this solver")
         for size in self._hidden():

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What boosted rankers that grow trees have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
 from weakref import WeakKeyDictionary
 
@@ -318,5 +318,5 @@ class TreeBoosting(BoostedRanker):
 
 
 def _is_collection(value):
-    """Whether it holds others, as a list, a set, a tuple or an array does."""
-    return np.iterable(value) and not isinstance(value, (str, bytes, Mapping))
+    """Whether it holds others, as a list, a set, a tuple or an array does, more than once."""
+    return np.iterable(value) and not isinstance(value, (str, bytes, Mapping, Iterator))
