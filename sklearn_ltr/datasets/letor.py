@@ -2,39 +2,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LETOR files: SVMlight text with a query id, ``label qid:N 1:v 2:v ... #docid = D``."""
 
-import gzip
-import re
-import zlib
-from array import array
-from contextlib import nullcontext
+import math
+import mmap
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse as sp
-from sklearn.datasets import load_svmlight_files
 from sklearn.utils import Bunch
 
-_DOCID = re.compile(rb"docid\s*=\s*(\S+)")
+from sklearn_ltr._kernels._letor import scatter
+from sklearn_ltr.datasets.letor_text import (
+    LetorText,
+    check_arguments,
+    check_disjoint,
+    columns_of,
+    concatenate,
+)
 
-# Longest document id, in bytes: an array of strings gives each as much room as the longest.
-_LONGEST_DOCID = 1_000
+# Memory of this process alone, where the system asks; Windows does not.
+_PRIVATE = (
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
+)
 
-# Messages quote at most so many characters of what scikit-learn or Python say of a line.
-_LONGEST_REASON = 200
 
-
-def load_letor_file(path, *, n_features=None, sparse=False, zero_based="auto"):
+def load_letor_file(path, *, n_features=None, sparse=False, zero_based="auto", dtype=np.float64):
     """Read a ranking data set in LETOR's format.
 
     A line is a row, ``label qid:N index:value ... #comment``: LETOR 2.0 to 4.0, MSLR-WEB10K/30K,
     Yahoo and Istella come this way. Line ends may be LF or CRLF; blank lines and lines with only
     a comment are skipped. Labels and values are decimal numbers, ``inf`` or ``nan``.
 
+    Files compressed by gzip or Zstandard, which their first bytes tell, are uncompressed.
+    Zstandard takes Python 3.14 or the package `zstandard`.
+
     Parameters
     ----------
     path : str, path-like or file-like
-        A path that ends in ``.gz`` is uncompressed. A file-like object must be open in binary
-        mode; it is not closed.
+        A file-like object must be open in binary mode; it is not closed.
     n_features : int, default=None
         Number of columns of `X`; None takes the highest index in the file. Give it when several
         sparse files belong together.
@@ -43,11 +47,13 @@ def load_letor_file(path, *, n_features=None, sparse=False, zero_based="auto"):
     zero_based : bool or "auto", default="auto"
         Whether indices start at 0 or at 1; "auto" takes 1 unless an index 0 occurs, as
         `sklearn.datasets.load_svmlight_file` does.
+    dtype : {np.float64, np.float32}, default=np.float64
+        Of `X`. Values are the float64 nearest to what is written, or this rounded to float32.
 
     Returns
     -------
     data : Bunch
-        X : ndarray or CSR matrix of shape (n_samples, n_features), dtype float64
+        X : ndarray or CSR matrix of shape (n_samples, n_features), dtype `dtype`
             A feature that a line leaves out is 0, a value ``NULL`` is NaN.
         y : ndarray of shape (n_samples,), dtype float64
             The labels.
@@ -60,14 +66,24 @@ def load_letor_file(path, *, n_features=None, sparse=False, zero_based="auto"):
     Raises
     ------
     ValueError
-        If a line is malformed or has no query id, or the id does not fit into 64 bits; if the
-        file has no row; if it has more than `n_features` features; if a compressed file is
-        damaged; if the rows do not fit into memory as a dense array. The message has the file
-        and, where there is one, the line.
+        If a line is malformed or has no query id, the id does not fit into 64 bits, or a number
+        not into `dtype`; if the file has no row; if it has more than `n_features` features; if a
+        compressed file is damaged; if the rows do not fit into memory as a dense array. The
+        message has the file and, where there is one, the line.
+    ImportError
+        If the file is compressed by Zstandard, and nothing can read that.
 
     See Also
     --------
+    iter_letor_file : One chunk of queries after the other.
+    letor_to_memmap : Files larger than memory.
     load_letor_folds : The five folds of a LETOR data set.
+    dump_letor_file : The inverse.
+
+    Notes
+    -----
+    The text is parsed block by block as it is read. Beside the result there is only the last
+    block in memory.
 
     Examples
     --------
@@ -87,10 +103,12 @@ def load_letor_file(path, *, n_features=None, sparse=False, zero_based="auto"):
     >>> data.docids
     array(['A12', 'B03', 'A12'], dtype='<U3')
     """
-    return _load([path], n_features, sparse, zero_based)[0]
+    return _load([path], n_features, sparse, zero_based, dtype)[0]
 
 
-def load_letor_folds(folder, *, parts="S{}", n_features=None, sparse=False, zero_based="auto"):
+def load_letor_folds(
+    folder, *, parts="S{}", n_features=None, sparse=False, zero_based="auto", dtype=np.float64
+):
     """Read the five cross-validation folds of a LETOR data set from its five parts.
 
     Fold i trains on the parts i, i + 1 and i + 2, validates on i + 3 and tests on i + 4, counted
@@ -101,7 +119,8 @@ def load_letor_folds(folder, *, parts="S{}", n_features=None, sparse=False, zero
     folder : str or path-like
         Where the parts are.
     parts : str, default="S{}"
-        Name of part i with ``{}`` for i, without the ending ``.txt`` or ``.txt.gz``. A set that
+        Name of part i with ``{}`` for i, without the ending, which is ``.txt``, ``.txt.gz`` or
+        ``.txt.zst``. A set that
         comes as folders of folds only, such as MSLR-WEB10K, has its parts in the test files:
         ``parts="Fold{}/test"`` gives its folds 5, 1, 2, 3 and 4, in this order.
     n_features : int, default=None
@@ -110,6 +129,8 @@ def load_letor_folds(folder, *, parts="S{}", n_features=None, sparse=False, zero
         Whether every `X` is a CSR matrix; else it is dense.
     zero_based : bool or "auto", default="auto"
         As in `load_letor_file`; "auto" decides once for all the parts.
+    dtype : {np.float64, np.float32}, default=np.float64
+        Of every `X`, as in `load_letor_file`.
 
     Returns
     -------
@@ -153,11 +174,11 @@ def load_letor_folds(folder, *, parts="S{}", n_features=None, sparse=False, zero
             f"`parts` must have {{}} where the number of the part goes; got {parts!r}."
         )
     paths = [_find_part(Path(folder), parts.format(i)) for i in range(1, 6)]
-    data = _load(paths, n_features, sparse, zero_based)
-    _check_disjoint(data, paths)
+    data = _load(paths, n_features, sparse, zero_based, dtype)
+    check_disjoint([part.groups for part in data], paths)
     return (
         Bunch(
-            train=_concatenate([data[(i + k) % 5] for k in range(3)]),
+            train=concatenate([data[(i + k) % 5] for k in range(3)]),
             validation=data[(i + 3) % 5],
             test=data[(i + 4) % 5],
         )
@@ -165,144 +186,123 @@ def load_letor_folds(folder, *, parts="S{}", n_features=None, sparse=False, zero
     )
 
 
-class _Rows:
-    """A LETOR file in the form that scikit-learn's SVMlight reader takes, row by row.
-
-    That reader does not know ``NULL``, returns fewer query ids than rows where some have none, and
-    copies all earlier ids to append one, which is quadratic in the number of rows. So query ids
-    are collected here, and so are document ids, which it drops as comments. It takes a row only
-    when it has digested the one before: `number` and `line` are where it fails.
-    """
-
-    def __init__(self, source):
-        self.source = source
-        self.name = str(getattr(source, "name", source) if hasattr(source, "read") else source)
-        self.number = 0
-        self.line = None
-        self.groups = array("q")
-        self.docids = []
-
-    def read(self, size=-1):
-        # scikit-learn tells an open file by this method, but iterates over its lines.
-        raise NotImplementedError
-
-    def __iter__(self):
-        with self._open() as file:
-            for line in file:
-                if isinstance(line, str):
-                    raise TypeError(
-                        f"`path` must be a file open in binary mode; {self.name} is not."
-                    )
-                self.number += 1
-                self.line = line
-                if b"\0" in line:
-                    raise ValueError("the line has a NUL byte")
-                if b"\r" in line.rstrip(b"\r\n"):
-                    # Lines that end in CR alone would be lost behind the first comment.
-                    raise ValueError("the line has a carriage return in its midst")
-                row, _, comment = line.partition(b"#")
-                fields = row.split(None, 2)
-                if not fields:
-                    continue
-                if len(fields) < 2 or not fields[1].startswith(b"qid:"):
-                    raise ValueError("no query id after the label")
-                if b"_" in row:  # which Python takes in numbers
-                    raise ValueError("the line has an underscore outside of its comment")
-                self.groups.append(int(fields[1][4:]))
-                docid = _DOCID.search(comment)
-                docid = docid[1] if docid else b""
-                if len(docid) > _LONGEST_DOCID:
-                    raise ValueError(f"the document id is longer than {_LONGEST_DOCID:,} bytes")
-                self.docids.append(docid.decode(errors="replace"))
-                yield row.replace(b":NULL", b":nan")
-        self.line = None
-        if not self.groups:
-            raise ValueError("the file has no row")
-
-    def _open(self):
-        if hasattr(self.source, "read"):
-            return nullcontext(self.source)
-        path = Path(self.source)
-        return gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
-
-
-def _load(sources, n_features, sparse, zero_based):
-    files = [_Rows(source) for source in sources]
-    try:
-        arrays = load_svmlight_files(files, n_features=n_features, zero_based=zero_based)
-    except (ValueError, OverflowError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(_explain(error, files)) from error
-    empty = [file.name for X, file in zip(arrays[::2], files, strict=True) if X.nnz == 0]
-    if zero_based == "auto" and 0 < len(empty) < len(files):
-        # scikit-learn would let such a file decide for all of them that indices start at 0.
-        raise ValueError(
-            f"{empty[0]}: no row has a feature, so that it cannot be told where indices start. "
-            "Give zero_based=False or True."
-        )
+def _load(sources, n_features, sparse, zero_based, dtype):
+    n_features, dtype = check_arguments(n_features, zero_based, dtype)
+    files = [LetorText(source, zero_based, dtype) for source in sources]
+    room = _Room()
+    kept = [[_keep(block, sparse, dtype, room) for block in file] for file in files]
+    del room
+    base, n_features = columns_of(files, n_features, zero_based)
+    join = _join_sparse if sparse else _join_dense
     return [
-        Bunch(
-            X=X if sparse else _dense(X, file),
-            y=y,
-            groups=np.array(file.groups, dtype=np.int64),
-            docids=np.array(file.docids),
-        )
-        for X, y, file in zip(arrays[::2], arrays[1::2], files, strict=True)
+        join(file, blocks, base, n_features, dtype)
+        for file, blocks in zip(files, kept, strict=True)
     ]
 
 
-def _dense(X, file):
+class _Room:
+    """Memory for many arrays, which the system has back when they are gone.
+
+    An allocator would keep it, and so blocks and what is made of them would take twice the room.
+    """
+
+    SMALLEST = 2**20
+
+    def __init__(self):
+        self._slab, self._used, self._total = b"", 0, 0
+
+    def zeros(self, shape, dtype):
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if self._used + n_bytes > len(self._slab):
+            size = max(self.SMALLEST, n_bytes, self._total // 16)
+            self._slab, self._used = mmap.mmap(-1, size, **_PRIVATE), 0
+            self._total += size
+        array = np.ndarray(shape, dtype, self._slab, self._used)
+        self._used += -(-n_bytes // 64) * 64
+        return array
+
+    def copy(self, array, dtype=None):
+        copy = self.zeros(array.shape, dtype or array.dtype)
+        copy[...] = array
+        return copy
+
+
+def _keep(block, sparse, dtype, room):
+    """A copy of a block; dense only where that takes less memory."""
+    kept = Bunch(**{key: room.copy(getattr(block, key)) for key in ("y", "groups", "docids")})
+    shape = len(block.y), int(block.indices.max(initial=0)) + 1
+    if not sparse and math.prod(shape) * dtype.itemsize <= block.cells_nbytes:
+        kept.X = room.zeros(shape, dtype)
+        block.scatter(0, kept.X)
+    else:
+        kept.data = room.copy(block.values, dtype if sparse else None)
+        kept.indices, kept.indptr = room.copy(block.indices), room.copy(block.indptr)
+    return kept
+
+
+def _join_dense(file, blocks, base, n_features, dtype):
     try:
-        return X.toarray()
+        X = np.zeros((file.n_rows, n_features), dtype)
     except (MemoryError, ValueError) as error:  # numpy's word for even larger arrays
-        n_rows, n_features = X.shape
         raise ValueError(
-            f"{file.name}: {n_rows:,} rows of {n_features:,} features do not fit into memory as a "
-            "dense array. Give sparse=True, or look for an index that is far too high."
+            f"{file.name}: {file.n_rows:,} rows of {n_features:,} features do not fit into memory "
+            "as a dense array. Give sparse=True, or look for an index that is far too high."
         ) from error
+    data = _no_rows(file, blocks)
+    for block, rows, _ in _taken(blocks, data):
+        if "X" in block:
+            X[rows, : block.X.shape[1] - base] = block.X[:, base:]
+        else:
+            scatter(block.data, block.indices, block.indptr, base, X[rows])
+    return Bunch(X=X, **data)
 
 
-def _explain(error, files):
-    reason = str(error).rstrip(".")
-    if len(reason) > _LONGEST_REASON:
-        reason = reason[:_LONGEST_REASON] + " ..."
-    for file in files:
-        if file.line is not None:
-            start = file.line[:60].decode(errors="replace").strip()
-            return (
-                f"{file.name}, line {file.number} ({start!r}): {reason}. A row must read "
-                "`label qid:N index:value ...`, with N a signed 64-bit integer and ascending "
-                "indices."
-            )
-        if not file.groups:
-            return f"{file.name}: {reason}."
-    return f"{', '.join(file.name for file in files)}: {reason}."
+def _join_sparse(file, blocks, base, n_features, dtype):
+    values = np.empty(file.n_cells, dtype)
+    index_dtype = np.int32 if max(file.n_cells, n_features) < 2**31 else np.int64
+    indices = np.empty(file.n_cells, index_dtype)
+    indptr = np.zeros(file.n_rows + 1, index_dtype)
+    data = _no_rows(file, blocks)
+    for block, rows, cells in _taken(blocks, data):
+        values[cells] = block.data
+        indices[cells] = block.indices
+        indptr[rows.start + 1 : rows.stop + 1] = block.indptr[1:]
+        indptr[rows.start + 1 : rows.stop + 1] += cells.start
+    indices -= base
+    X = sp.csr_matrix((values, indices, indptr), shape=(file.n_rows, n_features))
+    return Bunch(X=X, **data)
+
+
+def _no_rows(file, blocks):
+    return {
+        "y": np.empty(file.n_rows),
+        "groups": np.empty(file.n_rows, dtype=np.int64),
+        "docids": np.empty(file.n_rows, max(block.docids.dtype for block in blocks)),
+    }
+
+
+def _taken(blocks, data):
+    """Take the blocks off their list, and put their labels and ids where they belong.
+
+    Yields
+    ------
+    block, rows, cells : Bunch, slice, slice
+    """
+    row = cell = 0
+    blocks.reverse()
+    while blocks:
+        block = blocks.pop()
+        rows = slice(row, row + len(block.y))
+        cells = slice(cell, cell + len(block.get("data", ())))
+        row, cell = rows.stop, cells.stop
+        for key, array in data.items():
+            array[rows] = block[key]
+        yield block, rows, cells
 
 
 def _find_part(folder, name):
-    candidates = [folder / f"{name}{ending}" for ending in (".txt", ".txt.gz")]
+    candidates = [folder / f"{name}.txt{ending}" for ending in ("", ".gz", ".zst")]
     for path in candidates:
         if path.exists():
             return path
-    raise FileNotFoundError(f"There is neither {candidates[0]} nor {candidates[1]}.")
-
-
-def _check_disjoint(data, paths):
-    # Parts that each number their queries from 1 would be merged without a word.
-    seen = {}
-    for part, path in zip(data, paths, strict=True):
-        for query in np.unique(part.groups).tolist():
-            if query in seen:
-                raise ValueError(
-                    f"Query {query} is both in {seen[query]} and in {path}; the parts of a data "
-                    "set must not share query ids."
-                )
-            seen[query] = path
-
-
-def _concatenate(parts):
-    joined = Bunch(
-        **{key: np.concatenate([p[key] for p in parts]) for key in ("y", "groups", "docids")}
-    )
-    Xs = [part.X for part in parts]
-    joined.X = sp.vstack(Xs, format="csr") if sp.issparse(Xs[0]) else np.concatenate(Xs)
-    return joined
+    raise FileNotFoundError("There is neither " + " nor ".join(map(str, candidates)) + ".")
