@@ -200,6 +200,9 @@ LETOR = "".join(f"{i % 3} qid:{i // 3} 1:{i} 2:1\n" for i in range(9))
 
 # What each public function is called with; what takes no scalars is None.
 CALLS = {
+    "dump_letor_file": None,
+    "iter_letor_file": {"path": "file", "n_features": 255, "chunk_rows": 3, "sparse": False},
+    "letor_to_memmap": {"paths": "file", "folder": "", "n_features": 255},
     "load_letor_file": {"path": "file", "n_features": 255, "sparse": False},
     "load_letor_folds": {"folder": "", "n_features": 255, "sparse": True, "parts": "S{}"},
     "make_ranking": {"n_queries": 3, "n_docs": 5, "n_informative": 200, "n_features": 255},
@@ -283,8 +286,8 @@ def call(name, folder, **arguments):
     function = FUNCTIONS[name]
     names = inspect.signature(function).parameters
     given = {key: VALUES[key] for key in REQUIRED if key in names} | CALLS[name] | arguments
-    if "path" in given:
-        given["path"] = folder / "S1.txt"
+    for argument in given.keys() & {"path", "paths"}:
+        given[argument] = folder / "S1.txt"
     if "folder" in given:
         given["folder"] = folder
     if name == "permutation_importance":
@@ -317,7 +320,7 @@ def assert_alike(one, two):
 
 @pytest.mark.parametrize(("name", "argument", "of_numpy", "of_python"), list(function_cases()))
 def test_arguments_of_functions(name, argument, of_numpy, of_python, tmp_path):
-    if argument in ("path", "folder"):
+    if argument in ("path", "paths", "folder"):
         return
     for part in range(1, 6):
         (tmp_path / f"S{part}.txt").write_text(LETOR.replace("qid:", f"qid:{part}"))
