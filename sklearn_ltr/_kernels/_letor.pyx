@@ -6,7 +6,7 @@ Serves `datasets/letor_text.py` and `datasets/letor.py`.
 """
 
 from libc.math cimport INFINITY, NAN, fabs
-from libc.string cimport memchr
+from libc.string cimport memchr, memcmp
 
 from sklearn_ltr._kernels._numbers cimport letters_t, parse_float, parse_integer
 from sklearn_ltr._kernels._types cimport floating
@@ -25,7 +25,7 @@ def parse_rows(
     Py_ssize_t[::1] indptr,         # OUT, by row, and one more: `len(text) // 8 + 2` are enough
     double[::1] labels,             # OUT, by row, as are the following
     long long[::1] queries,         # OUT
-    Py_ssize_t[:, ::1] places,      # OUT, where its line begins, its comment begins, and that ends
+    Py_ssize_t[:, ::1] places,      # OUT, where its line and its document id begin, and this ends
 ):
     """Parse the rows of some lines.
 
@@ -35,7 +35,7 @@ def parse_rows(
     cdef letters_t begin = &text[0]
     cdef letters_t at = begin
     cdef letters_t end = begin + text.shape[0]
-    cdef letters_t line_end, stop, sharp
+    cdef letters_t line_end, stop, sharp, docid, docid_end
     cdef Py_ssize_t n_rows = 0, n_lines = 0, n_cells = 0
     cdef Fault fault = Fault(NULL, NULL)
     indptr[0] = 0
@@ -53,12 +53,15 @@ def parse_rows(
                 fault = Fault("the line has a carriage return in its midst", NULL)
                 break
             sharp = <letters_t>memchr(at, b"#", stop - at)
-            places[n_rows, 0] = at - begin
-            places[n_rows, 1] = (stop if sharp == NULL else sharp) - begin
-            places[n_rows, 2] = stop - begin
+            docid = docid_end = at
             if sharp != NULL:
+                docid = docid_of(sharp, stop)
+                docid_end = after_token(docid, stop)
                 stop = sharp
             if after_space(at, stop) < stop:
+                places[n_rows, 0] = at - begin
+                places[n_rows, 1] = docid - begin
+                places[n_rows, 2] = docid_end - begin
                 n_cells = parse_row(
                     at, stop, zero_based, limit, &labels[n_rows], &queries[n_rows],
                     &values[0], &indices[0], n_cells, &fault,
@@ -89,6 +92,23 @@ cdef inline letters_t after_token(letters_t at, letters_t stop) noexcept nogil:
     while at < stop and not is_space(at[0]):
         at += 1
     return at
+
+
+cdef letters_t docid_of(letters_t at, letters_t stop) noexcept nogil:
+    """Where what a comment ``docid = D`` names begins; `stop` if there is none."""
+    cdef letters_t name
+    while at < stop:
+        name = <letters_t>memchr(at, b"d", stop - at)
+        if name == NULL:
+            break
+        at = name + 1
+        if stop - name > 5 and memcmp(name, b"docid", 5) == 0:
+            name = after_space(name + 5, stop)
+            if name < stop and name[0] == b"=":
+                name = after_space(name + 1, stop)
+                if name < stop:
+                    return name
+    return stop
 
 
 cdef inline bint is_end(letters_t at, letters_t stop) noexcept nogil:
@@ -145,11 +165,11 @@ cdef Py_ssize_t parse_row(
             fault[0] = Fault("indices must be sorted and unique", token)
             return 0
         last = index
-        end = parse_float(at + 1, &values[n_cells])
-        if end == NULL and at[1] == b"N" and at[2] == b"U" and at[3] == b"L" and at[4] == b"L":
-            end = at + 5
+        if at[1] == b"N" and at[2] == b"U" and at[3] == b"L" and at[4] == b"L":
+            at += 5
             values[n_cells] = NAN
-        at = end
+        else:
+            at = parse_float(at + 1, &values[n_cells])
         if not is_end(at, stop):
             fault[0] = Fault("the value is not a number", token)
             return 0
@@ -158,6 +178,22 @@ cdef Py_ssize_t parse_row(
             return 0
         indices[n_cells] = <int>index
         n_cells += 1
+
+
+def copy_ascii(
+    const unsigned char[::1] text,      # IN
+    const Py_ssize_t[:, ::1] places,    # IN, of each row as in `parse_rows`
+    unsigned int[:, ::1] out,           # OUT, letters of the document ids
+):
+    """Copy the document ids; returns whether all of them are ASCII."""
+    cdef Py_ssize_t i, k
+    cdef unsigned char all_letters = 0
+    with nogil:
+        for i in range(places.shape[0]):
+            for k in range(places[i, 1], places[i, 2]):
+                all_letters |= text[k]
+                out[i, k - places[i, 1]] = text[k]
+    return all_letters < 128
 
 
 def scatter(

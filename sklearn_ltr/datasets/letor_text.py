@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse as sp
 from sklearn.utils import Bunch, check_scalar
 
-from sklearn_ltr._kernels._letor import parse_rows, scatter
+from sklearn_ltr._kernels._letor import copy_ascii, parse_rows, scatter
 
 # Bytes of text that are parsed at a time, and of compressed text, which become many more.
 _TEXT = 2**17
@@ -23,7 +23,6 @@ _COMPRESSED = 2**14
 
 # Longest document id, in bytes: an array of strings gives each as much room as the longest.
 LONGEST_DOCID = 1_000
-_DOCID = re.compile(rb"docid\s*=\s*(\S+)")
 
 # Messages quote at most so many bytes of a token, and so many of the line.
 _LONGEST_TOKEN = 200
@@ -138,17 +137,12 @@ class LetorText:
             indptr=indptr[: n + 1],
             y=labels[:n],
             groups=queries[:n],
-            docids=np.zeros(n, dtype="U1"),
+            docids=None,
             text=text,
             starts=places[:n, 0],
             line=line,
         )
-        commented = np.flatnonzero(places[:n, 1] < places[:n, 2])
-        if len(commented):
-            docids = [""] * n
-            for i in commented.tolist():
-                docids[i] = self._docid(block, i, *places[i, 1:].tolist())
-            block.docids = np.array(docids)
+        block.docids = self._docids(block, places[:n])
         if fault is not None:
             if token is not None:
                 token = _TOKEN.match(text, token, token + _LONGEST_TOKEN)[0]
@@ -167,14 +161,18 @@ class LetorText:
                 f"there is an index {block.indices[cell]}."
             )
 
-    def _docid(self, block, row, start, stop):
-        found = _DOCID.search(block.text, start, stop)
-        if found is None:
-            return ""
-        if len(found[1]) > LONGEST_DOCID:
+    def _docids(self, block, places):
+        lengths = places[:, 2] - places[:, 1]
+        longest = lengths.max(initial=0)
+        if longest > LONGEST_DOCID:
             fault = f"the document id is longer than {LONGEST_DOCID:,} bytes"
-            raise ValueError(self._refusal(block.text, block.line, block.starts[row], fault))
-        return found[1].decode(errors="replace")
+            start = block.starts[(lengths > LONGEST_DOCID).argmax()]
+            raise ValueError(self._refusal(block.text, block.line, start, fault))
+        letters = np.zeros((len(places), max(1, longest)), dtype=np.uintc)
+        if copy_ascii(block.text, places, letters):
+            return letters.view(f"U{letters.shape[1]}")[:, 0]
+        spans = places[:, 1:].tolist()
+        return np.array([block.text[i:j].decode(errors="replace") for i, j in spans])
 
     def _refusal(self, text, line, start, fault):
         number = line + text.count(b"\n", 0, start)
