@@ -162,6 +162,9 @@ def damage_gzip(data, rng):
 
 def expected_of(content):
     if content.startswith(b"\x1f\x8b"):
+        if len(content) > 3 and content[3] & 0xE2:
+            # RFC 1952 has these bits refused, or a checksum of the header, which Python skips.
+            raise Malformed
         try:
             content = gzip.decompress(content)
         except Exception as error:

@@ -215,7 +215,12 @@ class _Room:
         n_bytes = math.prod(shape) * dtype.itemsize
         if self._used + n_bytes > len(self._slab):
             size = max(self.SMALLEST, n_bytes, self._total // 16)
-            self._slab, self._used = mmap.mmap(-1, size, **_PRIVATE), 0
+            try:
+                self._slab, self._used = mmap.mmap(-1, size, **_PRIVATE), 0
+            except OSError as error:
+                raise MemoryError(
+                    "The rows that have been read do not fit into memory; see letor_to_memmap."
+                ) from error
             self._total += size
         array = np.ndarray(shape, dtype, self._slab, self._used)
         self._used += -(-n_bytes // 64) * 64

@@ -3,6 +3,7 @@
 """The rows of LETOR files, block by block, so that the text is never in memory as a whole."""
 
 import gzip
+import os
 import re
 import zlib
 from contextlib import nullcontext
@@ -110,8 +111,7 @@ class LetorText:
             If a line is malformed, the file has no row, or is compressed and damaged.
         """
         line, arrays = 1, None
-        binary = hasattr(self.source, "read")
-        with nullcontext(self.source) if binary else open(self.source, "rb") as file:
+        with self._open() as file:
             try:
                 for text in _whole_lines(_pieces(file, self.name)):
                     if arrays is None or len(arrays[0]) <= len(text) // 4:
@@ -125,6 +125,11 @@ class LetorText:
                 raise ValueError(f"{self.name}, after line {line - 1}: {error}.") from error
         if not self.n_rows:
             raise ValueError(f"{self.name}: the file has no row.")
+
+    def _open(self):
+        if hasattr(self.source, "read"):
+            return nullcontext(self.source)
+        return open(os.fspath(self.source), "rb")  # which takes no number, unlike open
 
     def _parse(self, text, line, values, indices, indptr, labels, queries, places):
         n, n_lines, fault, start, token = parse_rows(

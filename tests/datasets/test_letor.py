@@ -232,6 +232,20 @@ def test_dtypes():
         read(text, zero_based="yes")
 
 
+def test_no_room_for_what_is_read(monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr("sklearn_ltr.datasets.letor.mmap.mmap", refuse)
+    with pytest.raises(MemoryError, match="letor_to_memmap"):
+        read(b"1 qid:1 1:1\n")
+
+
+def test_numbers_are_no_paths():
+    with pytest.raises(TypeError, match="int"):
+        load_letor_file(0)
+
+
 # --- compressed files ----------------------------------------------------------------------------
 
 PACKINGS = [gzip.compress, pytest.param(lambda text: zstd.compress(text), marks=needs_zstd)]

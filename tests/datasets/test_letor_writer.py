@@ -48,6 +48,17 @@ def test_writes_paths(tmp_path, ending):
     assert load_letor_file(path).X.tolist() == [[1, 2], [0, 0]]
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_writes_frames(library):
+    module = pytest.importorskip(library)
+    columns = {"a": [0.1, 2.0], "b": [1, 0]}
+    X = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    ids = module.array([7, 8]) if library == "pyarrow" else module.Series([7, 8])
+    file = io.BytesIO()
+    dump_letor_file(X, [1, 0], ids, file)
+    assert file.getvalue() == b"1 qid:7 1:0.1 2:1\n0 qid:8 1:2\n"
+
+
 def test_columns_of_sparse_matrices_are_written_in_order():
     X = sparse.csr_array((np.array([5.0, 3, 4]), [3, 1, 3], [0, 3]), shape=(1, 4))
     file = io.BytesIO()
