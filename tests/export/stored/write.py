@@ -27,6 +27,9 @@ PARAMS = {
     "max_features": 0.75,
     "subsample": 0.8,
     "monotonic_cst": [1, 0, 0, -1],
+    "interaction_cst": [[0, 1], [1, 2, 3]],
+    "categorical_features": [1],
+    "min_samples_category": 2,
     "method": "ordinal",
     "grade_values": [0.0, 1.0, 3.0, 7.0],
     "early_stopping": True,
@@ -41,12 +44,14 @@ PARAMS = {
 
 
 def make_data():
-    """Rows with missing values in three of four features, the last of whole numbers."""
+    """Rows with missing values in three of four features; two are of whole numbers."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(16), 6)
     X = np.round(rng.normal(size=(len(groups), 4)), 3)
+    X[:, 1] = np.round(np.abs(X[:, 1]) * 4) % 5
     X[:, 3] = np.round(X[:, 3] * 2)
-    y = np.clip(np.round(1.5 + X[:, 0] - 0.5 * X[:, 3] + 0.5 * rng.normal(size=len(X))), 0, 3)
+    effect = X[:, 0] - 0.5 * X[:, 3] + X[:, 1] % 2
+    y = np.clip(np.round(1 + effect + 0.2 * rng.normal(size=len(X))), 0, 3)
     X[rng.random(X.shape) < 0.15] = np.nan
     X[np.isnan(X[:, 2]), 2] = 0.0
     return X, y, groups
