@@ -37,4 +37,5 @@ def read_tree(root):
         missing_right=np.array([not node.get("default_left", True) for node in nodes]),
         left=np.array(left, dtype=np.int32),
         value=np.array([node.get("leaf_value", 0.0) for node in nodes]),
+        has_categories=False,
     )
