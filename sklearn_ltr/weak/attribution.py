@@ -7,6 +7,7 @@ from scipy import sparse
 
 from sklearn_ltr._kernels import _attribution
 from sklearn_ltr.interrupts import parts
+from sklearn_ltr.weak.forest import sets_of
 
 # Rows that a thread takes through all trees at a time.
 BLOCK = 64
@@ -130,13 +131,8 @@ class PathAttribution:
         """
         if not any(tree.has_categories for _, tree in terms):
             return np.zeros((1, 8), dtype=np.uint32), np.zeros(len(split), dtype=np.intp)
-        sets = [
-            tree.categories
-            if tree.has_categories
-            else np.zeros((len(tree.left), 8), dtype=np.uint32)
-            for _, tree in terms
-        ]
-        sets, of_split = np.unique(np.concatenate(sets)[split], axis=0, return_inverse=True)
+        sets = sets_of([tree for _, tree in terms])[split]
+        sets, of_split = np.unique(sets, axis=0, return_inverse=True)
         return np.ascontiguousarray(sets), of_split.ravel()
 
     @staticmethod

@@ -232,12 +232,21 @@ def _codes_right(terms, nodes):
     """The codes that go right at some nodes of all trees: ndarray of shape (n, 256), uint8."""
     if len(nodes) == 0:
         return np.empty((0, 256), dtype=np.uint8)
-    bits = [
-        np.zeros((len(tree.left), 8), np.uint32) if tree.categories is None else tree.categories
-        for _, _, tree in terms
-    ]
-    bits = np.concatenate(bits)[nodes, :, None] >> np.arange(32, dtype=np.uint32) & 1
-    return bits.astype(np.uint8).reshape(len(nodes), 256)
+    return flags_of(sets_of([tree for _, _, tree in terms])[nodes])
+
+
+def sets_of(trees):
+    """The codes that go right at all nodes of trees, as `Tree.categories` has them, else none."""
+    none = np.zeros((max(len(tree.left) for tree in trees), 8), dtype=np.uint32)
+    return np.concatenate(
+        [tree.categories if tree.has_categories else none[: len(tree.left)] for tree in trees]
+    )
+
+
+def flags_of(sets):
+    """Which codes are in each set of `Tree.categories`: ndarray of shape (n_sets, 256), uint8."""
+    bits = sets[:, :, None] >> np.arange(32, dtype=np.uint32) & 1
+    return bits.astype(np.uint8).reshape(len(sets), 256)
 
 
 def _leaf_of_bits(splits, bit, n_bits):

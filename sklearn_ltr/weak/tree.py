@@ -14,7 +14,7 @@ from sklearn_ltr.binning import MAX_BINS, MOST_CATEGORIES
 from sklearn_ltr.reduction import median, merged, total
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
-from sklearn_ltr.weak.forest import TreeEnsemble
+from sklearn_ltr.weak.forest import TreeEnsemble, flags_of
 from sklearn_ltr.weak.interactions import Interactions
 from sklearn_ltr.weak.uncommon import UncommonCells
 
@@ -116,8 +116,7 @@ class Tree(WeakRanker):
 
     def categories_right(self, node):
         """Codes of the categories that go right at a node: ascending ndarray of int."""
-        bits = self.categories[node][:, None] >> np.arange(32, dtype=np.uint32) & 1
-        return np.flatnonzero(bits)
+        return np.flatnonzero(flags_of(self.categories[[node]]))
 
     @classmethod
     def collapse(cls, terms, n_outputs=1):
