@@ -2,16 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the guide does with the package shap runs, where that is installed."""
 
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+import recipes
 
-PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "inspection.rst"
-
-pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="not in a checkout")
+pytestmark = pytest.mark.skipif(not recipes.GUIDE.exists(), reason="not in a checkout")
 
 BEFORE = """
 import numpy as np
@@ -31,19 +25,7 @@ assert matplotlib.pyplot.get_fignums()
 
 
 def run(number, after, folder):
-    """Run a block of the page's section, and what is to hold after it."""
-    text = PAGE.read_text(encoding="utf-8").split(".. _shap:")[1]
-    blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text)
-    code = re.sub(r"^   ", "", blocks[number], flags=re.MULTILINE)
-    assert code.startswith("import shap\n")
-    result = subprocess.run(
-        [sys.executable, "-c", BEFORE + code + after],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
-    assert result.returncode == 0, result.stderr
+    recipes.run("inspection.rst", ".. _shap:", number, "import shap\n", BEFORE, after, folder)
 
 
 def test_figures(tmp_path):

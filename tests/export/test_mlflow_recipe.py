@@ -2,16 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the guide does with MLflow runs, where that is installed, also with missing values."""
 
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+import recipes
 
-PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "deploy.rst"
-
-pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="not in a checkout")
+pytestmark = pytest.mark.skipif(not recipes.GUIDE.exists(), reason="not in a checkout")
 
 BEFORE = """
 import numpy as np
@@ -40,15 +34,5 @@ else:
 def test_the_recipe(tmp_path):
     pytest.importorskip("mlflow")
     pytest.importorskip("skops")
-    text = PAGE.read_text(encoding="utf-8").split("\nMLflow\n------\n")[1]
-    code = re.search(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text)[1]
-    code = re.sub(r"^   ", "", code, flags=re.MULTILINE)
-    assert code.startswith("import mlflow\n")
-    result = subprocess.run(
-        [sys.executable, "-c", BEFORE + code + AFTER],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert result.returncode == 0, result.stderr
+    heading = "\nMLflow\n------\n"
+    recipes.run("deploy.rst", heading, 0, "import mlflow\n", BEFORE, AFTER, tmp_path)
