@@ -120,9 +120,8 @@ def load_letor_folds(
         Where the parts are.
     parts : str, default="S{}"
         Name of part i with ``{}`` for i, without the ending, which is ``.txt``, ``.txt.gz`` or
-        ``.txt.zst``. A set that
-        comes as folders of folds only, such as MSLR-WEB10K, has its parts in the test files:
-        ``parts="Fold{}/test"`` gives its folds 5, 1, 2, 3 and 4, in this order.
+        ``.txt.zst``. A set that comes as folders of folds only, such as MSLR-WEB10K, has its parts
+        in the test files: ``parts="Fold{}/test"`` gives its folds 5, 1, 2, 3 and 4, in this order.
     n_features : int, default=None
         Number of columns of every `X`; None takes the highest index in the five parts.
     sparse : bool, default=False
