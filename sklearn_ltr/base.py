@@ -3,7 +3,6 @@
 """The contract of every ranker: validation, tags, metadata requests, score."""
 
 import numpy as np
-from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import NotFittedError
@@ -36,7 +35,7 @@ from sklearn_ltr.queries import (
 )
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.scored_rows import query_digests, scoring_rows, watch
-from sklearn_ltr.threads import threads_here
+from sklearn_ltr.threads import number_of_threads
 from sklearn_ltr.validation import (
     check_column,
     check_feature_sizes,
@@ -46,9 +45,6 @@ from sklearn_ltr.validation import (
     check_sample_weight,
     warn_caller,
 )
-
-# As many threads are allowed on any machine.
-FEW_THREADS = 4
 
 
 class BaseRanker(RegressorMixin, Estimator):
@@ -151,12 +147,7 @@ class BaseRanker(RegressorMixin, Estimator):
         return "Call `fit` again, which starts anew."
 
     def _n_threads(self):
-        # OpenMP ends the process where it cannot start as many threads as it is told to. More than
-        # there are processors would be of no use; to count them takes longer than to score a row.
-        n_threads = effective_n_jobs(self.n_jobs)
-        if n_threads > FEW_THREADS:
-            n_threads = min(n_threads, max(cpu_count(), FEW_THREADS))
-        return threads_here(n_threads)
+        return number_of_threads(self.n_jobs)
 
     def _validate_X(self, X, *, name="X", **kwargs):
         """`X` as an array or canonical CSR matrix of float32 or float64.

@@ -1,6 +1,6 @@
 # Copyright the sklearn_ltr developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many threads there may be in a process that was forked.
+"""How many threads there are: as many as `n_jobs` says, but for a process that was forked.
 
 A fork copies no thread but the one that calls it, and GNU OpenMP does not notice: a child that uses
 several waits for those that its parent had, for ever. With one thread none is waited for.
@@ -8,8 +8,23 @@ several waits for those that its parent had, for ever. With one thread none is w
 
 import os
 
+from joblib import cpu_count, effective_n_jobs
+
+# As many threads are allowed on any machine.
+FEW_THREADS = 4
+
 # Whether several threads have run in this process, and in one that it was forked from.
 _several = {"here": False, "before": False}
+
+
+def number_of_threads(n_jobs):
+    """How many threads to start, by a parameter `n_jobs`: int."""
+    # OpenMP ends the process where it cannot start as many threads as it is told to. More than
+    # there are processors would be of no use; to count them takes longer than to score a row.
+    n_threads = effective_n_jobs(n_jobs)
+    if n_threads > FEW_THREADS:
+        n_threads = min(n_threads, max(cpu_count(), FEW_THREADS))
+    return threads_here(n_threads)
 
 
 def threads_here(n_threads):

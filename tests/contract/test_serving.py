@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from sklearn_ltr import MPBoost, base
+from sklearn_ltr import MPBoost, base, threads
 
 
 class Subclass(np.ndarray):
@@ -111,8 +111,8 @@ def test_plain_rows_are_not_checked_twice(R, monkeypatch):
     def never(*args, **kwargs):
         raise AssertionError("the long way")
 
-    for name in ("validate_data", "explained", "cpu_count"):
-        monkeypatch.setattr(base, name, never)
+    for module, name in ((base, "validate_data"), (base, "explained"), (threads, "cpu_count")):
+        monkeypatch.setattr(module, name, never)
     assert_array_equal(model.predict(X), expected)
     assert model.predict(X[:1].astype(np.float32)).shape == (1,)
     model.set_params(n_jobs=None)
@@ -131,7 +131,7 @@ def test_every_function_of_rows_says_that_there_is_no_model(R):
 
 def test_number_of_threads(monkeypatch):
     for n_processors, most in ((1, 4), (4, 4), (6, 6)):
-        monkeypatch.setattr(base, "cpu_count", lambda n=n_processors: n)
+        monkeypatch.setattr(threads, "cpu_count", lambda n=n_processors: n)
         given = (None, 1, 2, 4, 5, 1000)
         found = [MPBoost(n_jobs=n)._n_threads() for n in given]
         assert found == [1, 1, 2, 4, min(5, most), most]
