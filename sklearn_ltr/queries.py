@@ -30,7 +30,7 @@ NO_GROUPS = (
 )
 
 
-def encode_groups(groups, n_samples, name="groups"):
+def encode_groups(groups, n_samples, name="groups", unit="query id"):
     """Number the distinct query ids of the rows, comparing ids exactly.
 
     Parameters
@@ -42,6 +42,8 @@ def encode_groups(groups, n_samples, name="groups"):
         Number of rows expected.
     name : str, default="groups"
         Name of the argument in error messages.
+    unit : str, default="query id"
+        What an entry is called there.
 
     Returns
     -------
@@ -55,20 +57,20 @@ def encode_groups(groups, n_samples, name="groups"):
     ValueError
         If `groups` has a wrong shape or length, or a missing id.
     """
-    groups = _as_id_array(groups, name)
+    groups = _as_id_array(groups, name, unit)
     if groups.ndim != 1:
         raise ValueError(
-            f"`{name}` must be one-dimensional, one query id a row; got shape {groups.shape}. If "
+            f"`{name}` must be one-dimensional, one {unit} a row; got shape {groups.shape}. If "
             f"it has a list of ids for each query, np.concatenate({name}) is what is needed."
         )
     if groups.shape[0] != n_samples:
         if groups.dtype.kind == "O":
-            _encode_objects(groups, name)  # refuses lists of ids, which explain the length
+            _encode_objects(groups, name, unit)  # refuses lists of ids, which explain the length
         message = (
             f"`{name}` has {groups.shape[0]} entries but there are {n_samples} rows; "
-            "give one query id for each row."
+            f"give one {unit} for each row."
         )
-        if _sums_to(groups, n_samples):
+        if unit == "query id" and _sums_to(groups, n_samples):
             message += (
                 " They sum to the number of rows and look like query sizes: "
                 f"np.repeat(np.arange(len({name})), {name}) turns sizes into ids."
@@ -76,11 +78,11 @@ def encode_groups(groups, n_samples, name="groups"):
         raise ValueError(message)
     missing = _missing_rows(groups)
     if missing is not None and missing.any():
-        raise ValueError(_missing_id(name, int(missing.argmax())))
+        raise ValueError(_missing_id(name, unit, int(missing.argmax())))
     if isinstance(groups, np.ma.MaskedArray):
         groups = groups.data
     if groups.dtype.hasobject:
-        return _encode_objects(groups, name)
+        return _encode_objects(groups, name, unit)
     if groups.dtype.kind in "iuf" and (groups[1:] >= groups[:-1]).all():
         new = np.concatenate(([True], groups[1:] != groups[:-1]))[: len(groups)]
         return np.cumsum(new) - 1, groups[new]
@@ -95,14 +97,14 @@ def _sums_to(values, total):
         return False
 
 
-def check_groups(groups, name="groups"):
-    """Raise unless there are query ids."""
+def check_groups(groups, name="groups", unit="query id"):
+    """Raise unless there are ids."""
     if groups is None:
-        raise ValueError(f"`{name}` is None; give one query id for each row.")
+        raise ValueError(f"`{name}` is None; give one {unit} for each row.")
 
 
-def _missing_id(name, row):
-    return f"`{name}` has a missing id at row {row}; every row needs a query id."
+def _missing_id(name, unit, row):
+    return f"`{name}` has a missing id at row {row}; every row needs a {unit}."
 
 
 def _missing_rows(groups):
@@ -129,37 +131,37 @@ def _missing_rows(groups):
     return None
 
 
-def _as_id_array(groups, name):
-    check_groups(groups, name)
+def _as_id_array(groups, name, unit):
+    check_groups(groups, name, unit)
     if sparse.issparse(groups):
         raise ValueError(f"`{name}` must be a dense one-dimensional array; got a sparse matrix.")
     if isinstance(groups, (str, bytes, set, frozenset, Mapping, Iterator)):
         # They have no order, or cannot be read twice, or are one id.
         raise ValueError(  # noqa: TRY004 - as for all other ids that are wrong
-            f"`{name}` must be an array or a list, one query id for each row; got a "
+            f"`{name}` must be an array or a list, one {unit} for each row; got a "
             f"{type(groups).__name__}."
         )
     if not hasattr(groups, "__array__") and not hasattr(groups, "dtype"):
         # NumPy would turn a list such as [2**63, -1] into floats and merge neighbouring ids.
-        return _as_objects(groups, name)
+        return _as_objects(groups, name, unit)
     try:
         array = groups if isinstance(groups, np.ma.MaskedArray) else np.asarray(groups)
     except Exception:  # noqa: BLE001 - each library has its own, as polars for integers of 128 bits
-        return _as_objects(groups, name)
+        return _as_objects(groups, name, unit)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.ravel()
     return array
 
 
-def _as_objects(groups, name):
+def _as_objects(groups, name, unit):
     try:
         groups = list(groups)
     except TypeError as error:
-        raise ValueError(f"`{name}` must be one query id for each row; got {groups!r}.") from error
+        raise ValueError(f"`{name}` must be one {unit} for each row; got {groups!r}.") from error
     return np.fromiter(groups, dtype=object, count=len(groups))  # which leaves lists alone
 
 
-def _encode_objects(groups, name):
+def _encode_objects(groups, name, unit):
     numbers = {}
     codes = np.empty(groups.shape[0], dtype=np.intp)
     for row, value in enumerate(groups.tolist()):
@@ -168,14 +170,14 @@ def _encode_objects(groups, name):
             codes[row] = numbers.setdefault(value, seen)
         except TypeError as error:
             if is_missing(value):  # such as Decimal("sNaN")
-                raise ValueError(_missing_id(name, row)) from error
+                raise ValueError(_missing_id(name, unit, row)) from error
             raise ValueError(
                 f"`{name}` has an unhashable id at row {row}: {value!r}. If it has a list of ids "
                 f"for each query, np.concatenate({name}) is what is needed; ids of several parts "
                 "are tuples."
             ) from error
         if len(numbers) > seen and is_missing(value):
-            raise ValueError(_missing_id(name, row))
+            raise ValueError(_missing_id(name, unit, row))
     ids = np.empty(len(numbers), dtype=object)
     ids[:] = list(numbers)
     try:
