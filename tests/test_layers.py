@@ -48,6 +48,7 @@ LAYERS = {
     "members": 4,
     "blending": 4,
     "rankers": 5,
+    "clicks": 6,
     "scorers": 6,
     "plotting": 6,
     "model_selection": 6,

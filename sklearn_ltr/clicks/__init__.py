@@ -1,0 +1,11 @@
+# Copyright the sklearn_ltr developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a log of clicks to what a ranker learns from."""
+
+from sklearn_ltr.clicks.log import ClickLog
+from sklearn_ltr.clicks.simulation import simulate_clicks
+
+__all__ = [
+    "ClickLog",
+    "simulate_clicks",
+]
