@@ -56,3 +56,7 @@ class InconsistentVersionWarning(UserWarning):
             "version that wrote it, or fit it anew. For other versions store boosted rankers by "
             "`sklearn_ltr.export.to_dict`."
         )
+
+
+class SeparatePositionsWarning(UserWarning):
+    """A log does not tell how likely some positions are looked at beside others."""
