@@ -58,5 +58,9 @@ class InconsistentVersionWarning(UserWarning):
         )
 
 
+class PositionBiasWarning(UserWarning):
+    """Preferences from clicks say where documents were shown, and not which are better."""
+
+
 class SeparatePositionsWarning(UserWarning):
     """A log does not tell how likely some positions are looked at beside others."""

@@ -6,6 +6,7 @@ from sklearn_ltr.clicks.cascade import CascadeModel
 from sklearn_ltr.clicks.dependent_click import DependentClickModel
 from sklearn_ltr.clicks.log import ClickLog
 from sklearn_ltr.clicks.position_based import PositionBasedModel
+from sklearn_ltr.clicks.preferences import preferences_from_clicks
 from sklearn_ltr.clicks.simulation import simulate_clicks
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "ClickLog",
     "DependentClickModel",
     "PositionBasedModel",
+    "preferences_from_clicks",
     "simulate_clicks",
 ]
