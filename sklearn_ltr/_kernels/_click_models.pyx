@@ -19,6 +19,7 @@ cdef double update_rows(
     const int[::1] positions,           # IN
     const double[::1] clicked,          # IN
     const double[::1] skipped,          # IN
+    const double[::1] times,            # IN
     const double[::1] propensities,     # IN
     double attracted,
     double unattracted,
@@ -41,10 +42,10 @@ cdef double update_rows(
                 # Not clicked: attracted but not looked at, or looked at but not attracted.
                 share = s / (1 - p * a)
                 top = top + c + share * a * (1 - p)
-                looked_at[k] = looked_at[k] + c + share * p * (1 - a)
+                looked_at[k] = looked_at[k] + times[r] * (c + share * p * (1 - a))
             else:
                 top = top + c
-                looked_at[k] = looked_at[k] + c
+                looked_at[k] = looked_at[k] + times[r] * c
         if total > 0:
             # Of what was never clicked it goes to 0, and numbers too small for their format are
             # slow.
@@ -60,6 +61,7 @@ def expect_and_maximise(
     const int[::1] positions,           # IN, (n_cells,), from 0
     const double[::1] clicked,          # IN, (n_cells,)
     const double[::1] skipped,          # IN, (n_cells,)
+    const double[::1] times,            # IN, (n_rows,), how many rows each stands for
     const double[::1] propensities,     # IN, (n_positions,)
     double attracted,
     double unattracted,
@@ -78,6 +80,6 @@ def expect_and_maximise(
     looked_at[:] = 0
     for b in prange(blocks.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
         change[b] = update_rows(
-            blocks[b], blocks[b + 1], offsets, positions, clicked, skipped, propensities,
+            blocks[b], blocks[b + 1], offsets, positions, clicked, skipped, times, propensities,
             attracted, unattracted, attractiveness, looked_at[b],
         )

@@ -177,7 +177,7 @@ class PositionBasedModel(ClickModel):
         self._check_log(log, "fit")
         counts, n_positions = log._counts, log.n_positions
         cells = _Cells.of_counts(counts)
-        clicked = np.bincount(cells.position, weights=cells.clicked, minlength=n_positions) > 0
+        clicked = cells.by_position(cells.clicked, n_positions) > 0
         _warn_of_positions(cells, clicked)
         prior = tuple(map(float, self.attractiveness_prior))
         if self.method == "em":
@@ -186,9 +186,8 @@ class PositionBasedModel(ClickModel):
             pairs = _compared(cells, n_positions)
             propensities, n_iter = self._maximise(pairs, clicked, (0.0, 0.0))
         propensities /= propensities.max()
-        attractiveness = np.empty(len(cells.row))
-        attractiveness[cells.row] = _most_likely(cells, propensities, prior)
-        self._keep(log, propensities, attractiveness)
+        attractiveness = _most_likely(cells, propensities, prior)
+        self._keep(log, propensities, attractiveness[cells.number])
         self.n_iter_ = n_iter
         return self
 
@@ -207,9 +206,7 @@ class PositionBasedModel(ClickModel):
         propensities, attractiveness = np.where(clicked, START, 0.0), np.full(n_rows, START)
         blocks = np.linspace(0, n_rows, N_BLOCKS + 1).astype(np.intp)
         looked_at, changes = np.empty((N_BLOCKS, n_positions)), np.empty(N_BLOCKS)
-        shown = np.bincount(
-            cells.position, weights=cells.clicked + cells.skipped, minlength=n_positions
-        )
+        shown = cells.by_position(cells.clicked + cells.skipped, n_positions)
         n_threads = number_of_threads(self.n_jobs)
         for n_iter in range(1, self.max_iter + 1):
             _click_models.expect_and_maximise(
@@ -218,6 +215,7 @@ class PositionBasedModel(ClickModel):
                 cells.position,
                 cells.clicked,
                 cells.skipped,
+                cells.times,
                 propensities,
                 *prior,
                 n_threads,
@@ -230,13 +228,15 @@ class PositionBasedModel(ClickModel):
             relative, before = new / new.max(), propensities / propensities.max()
             learnt = relative > 0
             change = (np.abs(relative - before)[learnt] / relative[learnt]).max()
-            propensities = new
             # Where positions have equal shares of clicks, a first round may leave their ratios.
-            if max(change, changes.max()) <= self.tol:
+            change = max(change, changes.max())
+            propensities = new
+            if change <= self.tol:
                 return propensities, n_iter
         warn_caller(
-            f"The fit had not converged after max_iter={self.max_iter} rounds: propensities still "
-            f"change by {change:.1g} of their value. Raise `max_iter` or `tol`.",
+            f"The fit had not converged after max_iter={self.max_iter} rounds: a propensity still "
+            f"changes by {change:.1g} of its value, or an attractiveness by that. Raise `max_iter` "
+            "or `tol`.",
             ConvergenceWarning,
         )
         return propensities, n_iter
@@ -258,30 +258,59 @@ class PositionBasedModel(ClickModel):
 class _Cells:
     """Counts of clicks by row and position, in an order that depends on the counts alone.
 
+    Rows with the same counts at the same positions are there once: they are as attractive, and long
+    logs have many that were seldom shown and never clicked.
+
     Parameters
     ----------
-    row : ndarray of shape (n_rows,) or None
-        The number of each row in the log.
     offsets : ndarray of shape (n_rows + 1,), dtype intp
     position : ndarray of shape (n_cells,), dtype intc
     clicked, skipped : ndarray of shape (n_cells,), dtype float64
+    times : ndarray of shape (n_rows,), dtype float64
+        How many rows of the log each stands for.
+    number : ndarray of shape (n_rows_of_log,) or None
+        The row here of each row of the log.
     """
 
-    def __init__(self, row, offsets, position, clicked, skipped):
-        self.row = row
+    def __init__(self, offsets, position, clicked, skipped, times, number=None):
         self.offsets = offsets
         self.position = position.astype(np.intc)
         self.clicked = clicked
         self.skipped = skipped
+        self.times = times
+        self.number = number
 
     @classmethod
     def of_counts(cls, counts):
         shown, clicked = counts.cells[:2].astype(np.float64)
-        content = np.column_stack([counts.cell_position.astype(np.float64), shown, clicked])
+        position = counts.cell_position
+        content = np.column_stack([position.astype(np.float64), shown, clicked])
+        # Rows of the same content have the same key, and so follow one another.
         rows = QueryGroups.from_ids(counts.cell_row, len(shown), keys=row_hash(content))
-        order = rows.order
-        position, clicked, shown = (v[order] for v in (counts.cell_position, clicked, shown))
-        return cls(rows.ids, rows.offsets, position, clicked, shown - clicked)
+        position, clicked, shown = (v[rows.order] for v in (position, clicked, shown))
+        row, at = rows.query_of_row(), np.arange(len(shown))
+        # Each cell beside that at the same place of the row before, if that is as long.
+        other = np.maximum(at - rows.sizes[row], 0)
+        same = (row > 0) & (rows.sizes[row] == rows.sizes[row - 1])
+        for values in (position, clicked, shown):
+            same &= values == values[other]
+        new = ~np.logical_and.reduceat(same, rows.offsets[:-1])
+        kept, of_row = new[row], np.cumsum(new) - 1
+        number = np.empty(len(of_row), dtype=np.intp)
+        number[rows.ids] = of_row
+        return cls(
+            np.concatenate(([0], np.cumsum(rows.sizes[new]))).astype(np.intp),
+            position[kept],
+            clicked[kept],
+            (shown - clicked)[kept],
+            np.bincount(of_row).astype(np.float64),
+            number,
+        )
+
+    def by_position(self, values, n_positions):
+        """Sums over the log of values of the cells, of each position."""
+        weights = values * np.repeat(self.times, np.diff(self.offsets))
+        return np.bincount(self.position, weights=weights, minlength=n_positions)
 
     def by_row(self, values, n_positions):
         """Values of the cells as a matrix with the columns of positions."""
@@ -337,13 +366,16 @@ def _compared(cells, n_positions):
     n = cells.clicked + cells.skipped
     root = cells.by_row(np.sqrt(n), n_positions)
     rate = cells.by_row(np.sqrt(n) * cells.clicked / n, n_positions)
-    weight, clicked = (root.T @ root).toarray(), (rate.T @ root).toarray()
+    times = np.repeat(cells.times, np.diff(cells.offsets))
+    weighed = cells.by_row(times * np.sqrt(n), n_positions)
+    weight, clicked = (root.T @ weighed).toarray(), (rate.T @ weighed).toarray()
     k, other = np.nonzero(np.triu(weight, 1))
     weight = np.repeat(weight[k, other], 2)
     clicked = np.column_stack([clicked[k, other], clicked[other, k]]).ravel()
     offsets = np.arange(0, 2 * len(k) + 1, 2, dtype=np.intp)
     position = np.column_stack([k, other]).ravel()
-    return _Cells(None, offsets, position, clicked, np.maximum(weight - clicked, 0))
+    skipped = np.maximum(weight - clicked, 0)
+    return _Cells(offsets, position, clicked, skipped, np.ones(len(k)))
 
 
 def _separate(cells, positions, n_positions):

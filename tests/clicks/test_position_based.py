@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_ltr.clicks import ClickLog, PositionBasedModel, simulate_clicks
+from sklearn_ltr.clicks.position_based import _Cells
 from sklearn_ltr.exceptions import SeparatePositionsWarning
 
 
@@ -317,3 +318,34 @@ def test_no_convergence():
 def test_parameters(params, error):
     with pytest.raises(ValueError, match=error):
         PositionBasedModel(**params).fit(connected_log(0))
+
+
+def test_rows_alike_are_fitted_once():
+    """Documents with the same counts, a hundred times, as one with the propensities it has."""
+    shown = [("a", 1, 8, 5), ("a", 2, 6, 2), ("b", 1, 5, 1), ("b", 2, 9, 1), ("c", 2, 3, 0)]
+    many = [(f"{name}{i}", *counts) for i in range(100) for name, *counts in shown]
+    once, often = log_of(*shown), log_of(*many)
+    for method in ("em", "interventions"):
+        expected, model = (PositionBasedModel(method).fit(log) for log in (once, often))
+        assert_allclose(model.propensities_, expected.propensities_, rtol=1e-9)
+        assert_allclose(model.attractiveness_, np.repeat(expected.attractiveness_, 100), rtol=1e-6)
+    cells = _Cells.of_counts(often._counts)
+    assert cells.times.tolist() == [100.0] * 3
+    assert len(cells.position) == 5
+
+
+@given(sessions(max_sessions=30, n_queries=4))
+def test_rows_alike_are_those_that_are(drawn):
+    log = make_log(drawn)
+    counts = cells_of(log)
+    rows = list(dict.fromkeys(row for row, _ in counts))
+    content = {row: sorted((k, n) for (r, k), n in counts.items() if r == row) for row in rows}
+    cells = _Cells.of_counts(log._counts)
+    for i, first in enumerate(rows):
+        own = slice(*cells.offsets[cells.number[i] : cells.number[i] + 2])
+        clicked = cells.clicked[own]
+        held = zip(cells.position[own] + 1, clicked + cells.skipped[own], clicked, strict=True)
+        assert sorted((k, (n, c)) for k, n, c in held) == content[first]
+        alike = [content[first] == content[second] for second in rows]
+        assert_array_equal(cells.number == cells.number[i], alike)
+        assert cells.times[cells.number[i]] == sum(alike)
