@@ -31,7 +31,7 @@ def number_ids(values, n_rows, name, unit):
 
 def _in_order(codes, ids):
     """What `encode_groups` returns, ids that do not compare in order, and integers as integers."""
-    if not ids.dtype.hasobject or ids.dtype.kind != "O":
+    if ids.dtype.kind != "O":
         return codes, ids
     values = ids.tolist()
     if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):

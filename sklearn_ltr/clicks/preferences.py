@@ -63,9 +63,8 @@ def preferences_from_clicks(
     ----------
     log : ClickLog
         With sessions.
-    strategy : {"skip_above", "last_skip_above", "earlier_click", "no_click_next", "no_click"}, \
-            default="skip_above"
-        Which pairs; see above.
+    strategy : str, default="skip_above"
+        Which pairs: one of those above.
     groups, documents : array-like of shape (n_table,), default=None
         Query and document id of each row of a table of features. None: preferences are between the
         rows of ``log.to_training``, which are by query and document.
