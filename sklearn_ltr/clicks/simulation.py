@@ -153,17 +153,21 @@ def simulate_clicks(
 
     longest = int(queries.sizes.max())
     length = min(n_positions, longest)
-    first = None if n_candidates is not None else _first_rows(rankings, queries, length)
+    if n_candidates is None:
+        first = _first_rows(rankings, queries, length)
+    else:  # all rows of each query, as they come
+        first = _first_rows(np.zeros((n, 1)), queries, longest)[0]
+        length = min(length, n_candidates)
     at_a_time = max(1, BLOCK // (length if n_candidates is None else longest))
     blocks = []
     for start in range(0, n_sessions, at_a_time):
         n_lists = min(at_a_time, n_sessions - start)
         query = rng.randint(queries.n_queries, size=n_lists)
         ranker = rng.randint(rankings.shape[1], size=n_lists)
-        if first is None:
-            row = _rank_candidates(rankings, queries, query, ranker, n_candidates, length, rng)
-        else:
+        if n_candidates is None:
             row = first[ranker, query]
+        else:
+            row = _rank_candidates(first[query], rankings, ranker, n_candidates, length, rng)
         shown = row >= 0
         attracts = np.where(shown, attractiveness[row], 0)
         clicked = click(attracts, shape[:length], rng)
@@ -288,24 +292,19 @@ def _first_rows(rankings, queries, length):
     return first
 
 
-def _rank_candidates(rankings, queries, query, ranker, n_candidates, length, rng):
-    """The same for each session, among candidates that are drawn."""
-    sizes = queries.sizes[query]
-    session = np.repeat(np.arange(len(query)), sizes)
-    starts = np.cumsum(sizes) - sizes
-    place = np.arange(len(session)) - starts[session]
-    row = queries.order[queries.offsets[query[session]] + place]
-    drawn = np.lexsort((rng.random_sample(len(row)), session))[place < n_candidates]
-    drawn.sort()
-    row, session = row[drawn], session[drawn]
-    order = np.lexsort((-rankings[row, ranker[session]], session))
-    row, session = row[order], session[order]
-    starts = np.searchsorted(session, np.arange(len(query)))
-    place = np.arange(len(session)) - starts[session]
-    shown = np.full((len(query), length), -1, dtype=np.intp)
-    top = place < length
-    shown[session[top], place[top]] = row[top]
-    return shown
+def _rank_candidates(rows, rankings, ranker, n_candidates, length, rng):
+    """The first rows of each session, among candidates that are drawn of its `rows`.
+
+    Both are of shape (n_sessions, n), with -1 where there are no more.
+    """
+    if n_candidates < rows.shape[1]:
+        keys = np.where(rows >= 0, rng.random_sample(rows.shape), np.inf)
+        drawn = np.argpartition(keys, n_candidates - 1, axis=1)[:, :n_candidates]
+        drawn.sort(axis=1)
+        rows = np.take_along_axis(rows, drawn, axis=1)
+    scores = np.where(rows >= 0, rankings[rows, ranker[:, None]], -np.inf)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :length]
+    return np.take_along_axis(rows, order, axis=1)
 
 
 def _click_alone(attracts, looked_at, rng):
