@@ -174,7 +174,12 @@ def list_pairs(data, remedy=f"round `y` to at most {MAX_GRADES} grades", ties=Fa
     winner, loser = np.empty((2, n_pairs), dtype=np.int32)
     _pairs.list_pairs(y, offsets, with_ties.view(np.uint8), winner, loser)
     pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
-    return ExplicitPairs(winner, loser, pair_offsets, offsets, y=y)
+    return ExplicitPairs(winner, loser, pair_offsets, offsets, y, _of_winners(data, winner))
+
+
+def _of_winners(data, winner):
+    """Weights of pairs of clicks: those of the rows that win; None where all are 1."""
+    return None if data.click_weight is None else data.click_weight[winner]
 
 
 def _counts(data, ties):
@@ -216,7 +221,7 @@ def sample_pairs(data, max_per_query, ties=False, n_entries=1):
         counts.append(len(kept))
     winner, loser = (np.concatenate(rows).astype(np.int32) for rows in (winners, losers))
     pair_offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.intp)
-    return ExplicitPairs(winner, loser, pair_offsets, offsets, y=y)
+    return ExplicitPairs(winner, loser, pair_offsets, offsets, y, _of_winners(data, winner))
 
 
 def _draw(n, k, rng):

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_ltr import reduction
 from sklearn_ltr.pairs import Preferences, given_pairs, preference_pairs
 from sklearn_ltr.queries import QueryGroups
+from sklearn_ltr.validation import LEAST_SHARE
 
 
 class GradeGroups(NamedTuple):
@@ -54,11 +55,16 @@ class RankingData:
         Given in the place of pairs of grades.
     init_score : ndarray of shape (n_samples,), dtype float64, default=None
         Scores that the model is added to; None is 0.
+    propensity : ndarray of shape (n_samples,), dtype float64, default=None
+        Probability, in (0, 1], that each row was looked at, where grades are clicks.
     n_threads : int, default=1
     random_seed : int, default=0
     mean_weight : float, default=None
         What weights of queries are relative to; None is their mean. Of a batch it is the mean of
         the whole.
+    least_propensity : float, default=None
+        What weights of clicks are relative to; None is the least of their propensities. Of a batch
+        it is that of the whole.
     """
 
     y: np.ndarray
@@ -68,9 +74,11 @@ class RankingData:
     sample_weight: np.ndarray | None = None
     preferences: Preferences | None = None
     init_score: np.ndarray | None = None
+    propensity: np.ndarray | None = None
     n_threads: int = 1
     random_seed: int = 0
     mean_weight: float | None = None
+    least_propensity: float | None = None
 
     @classmethod
     def of(cls, y, offsets, query_weight=None, **others):
@@ -128,6 +136,39 @@ class RankingData:
         return weight if self.sample_weight is None else weight * self.sample_weight
 
     @cached_property
+    def clicked(self):
+        """Which rows may win a pair or have a gain, so that their propensity counts.
+
+        ndarray of shape (n_samples,): those above the lowest grade of their query, or above 0.
+        """
+        lowest = np.fmin.reduceat(self.y, self.offsets[:-1])
+        return (self.y > self.per_row(lowest)) | (self.y > 0)
+
+    @cached_property
+    def _least(self):
+        if self.least_propensity is not None:
+            return self.least_propensity
+        return reduction.smallest(np.where(self.clicked, self.propensity, 1.0))
+
+    @cached_property
+    def click_weight(self):
+        """Inverse propensity of each row over the largest of those that count.
+
+        ndarray of shape (n_samples,), dtype float64, in (0, 1], 1 where it does not count; None
+        where all are 1. What is divided by for a query must never contain it: the propensities of
+        a query with one click would cancel.
+        """
+        if self.propensity is None:
+            return None
+        weight = np.where(self.clicked, np.maximum(self._least / self.propensity, LEAST_SHARE), 1.0)
+        return None if reduction.smallest(weight) == 1 else weight
+
+    @cached_property
+    def win_weight(self):
+        """Weight of each pair that a row wins, for kernels: `click_weight`, or ones."""
+        return np.ones(self.n_samples) if self.click_weight is None else self.click_weight
+
+    @cached_property
     def informative(self):
         """Which queries have two rows of different grades: ndarray of shape (n_queries,)."""
         starts = self.offsets[:-1]
@@ -170,13 +211,38 @@ class RankingData:
         return np.where(graded, in_query - np.bincount(group)[group], 0).astype(np.float64)
 
     @cached_property
+    def weighted_degree(self):
+        """Weights of the pairs of each row, summed, each that of the row that wins it.
+
+        ndarray of shape (n_samples,), float64; of clicks without propensities it is `degree`.
+        """
+        if self.click_weight is None:
+            return self.degree
+        groups, graded = self.grade_groups, ~np.isnan(self.y)
+        weight = np.where(graded, self.click_weight, 0.0)[groups.order]
+        of_group = np.add.reduceat(weight, groups.first)
+        # Sums over the groups of higher grade of a query, from its highest down, so that no digits
+        # cancel.
+        higher = np.zeros(len(of_group))
+        last = groups.group[groups.order[self.offsets[1:] - 1]]
+        from_top = np.repeat(last, np.diff(last, prepend=-1)) - np.arange(len(of_group))
+        by_depth = np.argsort(from_top, kind="stable")
+        for part in np.split(by_depth, np.cumsum(np.bincount(from_top))[:-1])[1:]:
+            higher[part] = higher[part + 1] + of_group[part + 1]
+        n_lower = groups.first[groups.group] - self.per_row(self.offsets[:-1])
+        return np.where(graded, self.click_weight * n_lower + higher[groups.group], 0.0)
+
+    @cached_property
     def n_pairs(self):
         """Number of pairs of rows of different grades: ndarray of shape (n_queries,), float64."""
         return np.add.reduceat(self.degree, self.offsets[:-1]) / 2
 
     @cached_property
     def pair_weight(self):
-        """Weights of the pairs of each query, summed, 1 each unless given: ndarray (n_queries,)."""
+        """Weights of the pairs of each query, summed, 1 each unless given: ndarray (n_queries,).
+
+        It is what means are formed by, and so counts pairs of clicks, whatever their propensities.
+        """
         if self.preferences is None:
             return self.n_pairs
         pairs = self.pairs
@@ -227,6 +293,7 @@ class RankingData:
             query_weight=self.query_weight[mask],
             sample_weight=_rows_of(self.sample_weight, positions),
             init_score=_rows_of(self.init_score, positions),
+            propensity=_rows_of(self.propensity, positions),
             **others,
         )
         if self.preferences is not None and "pairs" in vars(self):
@@ -235,7 +302,8 @@ class RankingData:
 
     def batch(self, mask):
         """The same, as a part of these data: weights stay relative to the mean of all queries."""
-        return self.select(mask, mean_weight=self._mean)
+        least = None if self.propensity is None else self._least
+        return self.select(mask, mean_weight=self._mean, least_propensity=least)
 
     def labelled(self):
         """The data of the rows that have a grade, without preferences."""
@@ -248,6 +316,7 @@ class RankingData:
             query_weight=self.query_weight[any_left],
             preferences=None,
             init_score=_rows_of(self.init_score, mask),
+            propensity=_rows_of(self.propensity, mask),
         )
 
     def in_given_order(self):
@@ -255,8 +324,13 @@ class RankingData:
         queries = self.queries
         positions = np.lexsort((queries.order, queries.query_of_row()))
         queries = QueryGroups(queries.order[positions], queries.offsets, queries.ids)
-        init_score = _rows_of(self.init_score, positions)
-        return replace(self, y=self.y[positions], queries=queries, init_score=init_score)
+        return replace(
+            self,
+            y=self.y[positions],
+            queries=queries,
+            init_score=_rows_of(self.init_score, positions),
+            propensity=_rows_of(self.propensity, positions),
+        )
 
     def with_rows(self, X):
         """The same data with the rows of `X`, and preferences, in the order of `y`."""

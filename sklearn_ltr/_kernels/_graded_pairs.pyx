@@ -8,7 +8,8 @@ The weight of a pair (i, j) with grades a > b factorises, exp(-d(F_i - F_j)) = E
 E[i, b] = exp(-d_ab (F_i - c)) and E[j, a] = exp(d_ab (F_j - c)) for any c, so sums over pairs are
 products of sums over rows. c is chosen for each query and pair of grades so that the largest E of
 both sides are equal, and the largest weight of all, exp(M), is divided out: no E exceeds 1, and a
-weight that underflows is smaller than the largest by exp(-700).
+weight that underflows is smaller than the largest by exp(-700). If winners have weights, at most 1,
+E[i, b] has that of i as a factor; c and M are what they are without.
 """
 
 from cython.parallel cimport prange, threadid
@@ -62,8 +63,8 @@ def largest_log_weight(
 
 
 cdef void query_sums_of_grades(
-    const double* F, const unsigned char* grade, Py_ssize_t n, Py_ssize_t L,
-    const double* distance, const double* factors, double shift,
+    const double* F, const unsigned char* grade, const double* weight, Py_ssize_t n,
+    Py_ssize_t L, const double* distance, const double* factors, double shift,
     double* S, double* E, double* gradient, double* degree, double* loss,
 ) noexcept nogil:
     """`graded_sums` of one query; S has room for L (L + 2) numbers."""
@@ -84,7 +85,9 @@ cdef void query_sums_of_grades(
             if b == a or high[b] < low[b]:
                 E[i * L + b] = 0
             elif b < a:
-                E[i * L + b] = scale[a * L + b] * exp(shift - d * (F[i] - (low[a] + high[b]) / 2))
+                E[i * L + b] = (
+                    scale[a * L + b] * exp(shift - d * (F[i] - (low[a] + high[b]) / 2)) * weight[i]
+                )
             else:
                 E[i * L + b] = scale[a * L + b] * exp(shift + d * (F[i] - (low[b] + high[a]) / 2))
             S[a * L + b] += E[i * L + b]
@@ -106,6 +109,7 @@ cdef void query_sums_of_grades(
 def graded_sums(
     const double[::1] scores,               # IN, (n_samples,)
     const unsigned char[::1] grade,         # IN, (n_samples,)
+    const double[::1] weight,               # IN, (n_samples,), of the pairs that a row wins
     const Py_ssize_t[::1] offsets,          # IN, (n_queries + 1,)
     const double[:, ::1] distance,          # IN, (L, L), symmetric
     const double[:, :, ::1] factors,        # IN, (3, L, L): of E, of the gradient, of the loss
@@ -123,8 +127,8 @@ def graded_sums(
     for q in prange(loss.shape[0], schedule="static", nogil=True, num_threads=n_threads):
         start = offsets[q]
         query_sums_of_grades(
-            &scores[start], &grade[start], offsets[q + 1] - start, L, &distance[0, 0],
-            &factors[0, 0, 0], shift[q], &buffer[threadid(), 0], &E[start, 0],
+            &scores[start], &grade[start], &weight[start], offsets[q + 1] - start, L,
+            &distance[0, 0], &factors[0, 0, 0], shift[q], &buffer[threadid(), 0], &E[start, 0],
             &gradient[start], &degree[start], &loss[q],
         )
 

@@ -25,6 +25,7 @@ cdef inline void raise_to(HingeNode* node, double at) noexcept nogil:
 
 cdef double sweep(
     const Row[::1] rows,                # IN, ascending b, which is -score; value is the row
+    const double[::1] weight,           # IN, (n_samples,), of the pairs that a row wins
     Py_ssize_t n,
     const int[::1] level,               # IN, (n_samples,)
     int top,                            # largest level of the query
@@ -36,7 +37,7 @@ cdef double sweep(
 ) noexcept nogil:
     """Add the sums of all winners, or of all losers, and return that of m^2."""
     cdef Py_ssize_t k, p, i, node, entered = 0
-    cdef double at, key, m, count, total = 0
+    cdef double at, key, m, count, factor, total = 0
     for k in range(1, top + 1):
         nodes[k].at = nodes[k].sum = nodes[k].square = nodes[k].count = 0
     for k in range(n):
@@ -51,7 +52,7 @@ cdef double sweep(
             node = 1 + (top - level[i] if of_losers else level[i])
             while node <= top:
                 raise_to(&nodes[node], key)
-                nodes[node].count += 1
+                nodes[node].count += weight[i] if of_losers else 1
                 node += node & -node
             entered += 1
         if not of_losers:
@@ -60,19 +61,21 @@ cdef double sweep(
         i = <Py_ssize_t>rows[p].value
         node = top - level[i] if of_losers else level[i]
         m = count = 0
+        factor = 1 if of_losers else weight[i]
         while node > 0:
             raise_to(&nodes[node], at)
             m += nodes[node].sum
-            total += nodes[node].square
+            total += factor * nodes[node].square
             count += nodes[node].count
             node &= node - 1
-        out[0, i] += m if of_losers else -m
-        out[1, i] += count
+        out[0, i] += m if of_losers else -factor * m
+        out[1, i] += factor * count
     return total
 
 
 cdef double query_sums(
     const double[::1] b,
+    const double[::1] weight,
     const int[::1] level,
     Py_ssize_t start,
     Py_ssize_t stop,
@@ -101,12 +104,13 @@ cdef double query_sums(
         order[start + k] = <Py_ssize_t>work[k].value
     if top == 0:
         return 0
-    sweep(work, n, level, top, tau, True, nodes, reach[start:stop], out)
-    return sweep(work, n, level, top, tau, False, nodes, reach[start:stop], out) / 2
+    sweep(work, weight, n, level, top, tau, True, nodes, reach[start:stop], out)
+    return sweep(work, weight, n, level, top, tau, False, nodes, reach[start:stop], out) / 2
 
 
 def hinge_sums(
     const double[::1] b,                # IN, (n_samples,)
+    const double[::1] weight,           # IN, (n_samples,), of the pairs that a row wins
     const int[::1] level,               # IN, (n_samples,), number of a row's grade in its query,
                                         #     ascending from 0; -1 for a row in no pair
     const Py_ssize_t[::1] offsets,      # IN, (n_queries + 1,)
@@ -116,7 +120,7 @@ def hinge_sums(
     HingeNode[::1] nodes,                    # OUT, scratch, the most levels of a query a thread
     double[::1] value,                  # OUT, (n_queries,), sum of m^2 / 2
     double[:, ::1] out,                 # OUT, (2, n_samples), zeros: gradient with respect to -b,
-                                        #     number of active pairs
+                                        #     weights of active pairs, summed
     Py_ssize_t[::1] order,              # OUT, (n_samples,), rows of a query by ascending b, those
                                         #     in no pair last
     Py_ssize_t[::1] reach,              # OUT, (n_samples,), zeros: the first so many rows of its
@@ -127,7 +131,7 @@ def hinge_sums(
     cdef Py_ssize_t q, share = work.shape[0] // n_threads, levels = nodes.shape[0] // n_threads
     for q in prange(value.shape[0], schedule="guided", nogil=True, num_threads=n_threads):
         value[q] = query_sums(
-            b, level, offsets[q], offsets[q + 1], tau,
+            b, weight, level, offsets[q], offsets[q + 1], tau,
             work[threadid() * share:(threadid() + 1) * share],
             nodes[threadid() * levels:(threadid() + 1) * levels],
             order, reach, out,
@@ -138,6 +142,7 @@ cdef void partners(
     const int[::1] level,
     const Py_ssize_t[::1] reach,
     const double[::1] z,
+    const double[::1] weight,
     bint of_losers,
     double[::1] nodes,
     double[::1] out,
@@ -159,7 +164,7 @@ cdef void partners(
                 break
             node = 1 + (top - level[other] if of_losers else level[other])
             while node <= top:
-                nodes[node] += z[other]
+                nodes[node] += z[other] * weight[other] if of_losers else z[other]
                 node += node & -node
             entered += 1
         node = top - level[p] if of_losers else level[p]
@@ -167,7 +172,7 @@ cdef void partners(
         while node > 0:
             total += nodes[node]
             node &= node - 1
-        out[p] = total
+        out[p] = total if of_losers else weight[p] * total
 
 
 def partner_sums(
@@ -175,6 +180,7 @@ def partner_sums(
     const Py_ssize_t[::1] reach,        # IN, (n_samples,)
     const Py_ssize_t[::1] offsets,      # IN, (n_queries + 1,)
     const double[::1] z,                # IN, (n_samples,), a number of each row, in that order
+    const double[::1] weight,           # IN, (n_samples,), what it counts for as a winner
     int n_threads,
     double[::1] nodes,                  # OUT, scratch, the most levels of a query a thread
     double[:, ::1] out,                 # OUT, (2, n_samples), zeros: sum over the losers of a row's
@@ -189,7 +195,7 @@ def partner_sums(
         side = t % 2
         partners(
             level[offsets[q]:offsets[q + 1]], reach[offsets[q]:offsets[q + 1]],
-            z[offsets[q]:offsets[q + 1]], side,
+            z[offsets[q]:offsets[q + 1]], weight[offsets[q]:offsets[q + 1]], side,
             nodes[threadid() * levels:(threadid() + 1) * levels],
             out[side, offsets[q]:offsets[q + 1]],
         )

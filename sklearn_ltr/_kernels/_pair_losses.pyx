@@ -40,6 +40,7 @@ cdef inline double value_of(int term, double d, double target, double rest) noex
 cdef void pair_sums_of_query(
     int term,
     const double[::1] scores,
+    const double[::1] weight,
     const Py_ssize_t[::1] lower,
     Py_ssize_t start,
     Py_ssize_t first,
@@ -54,7 +55,7 @@ cdef void pair_sums_of_query(
     for i in range(first, last):
         total = 0
         for j in range(start, lower[i]):
-            t = value_of(term, scores[i] - scores[j], target, rest)
+            t = weight[i] * value_of(term, scores[i] - scores[j], target, rest)
             total += t
             out[j] += sign * t
         out[i] += total
@@ -63,6 +64,7 @@ cdef void pair_sums_of_query(
 def pair_sums(
     int term,
     const double[::1] scores,           # IN, (n_samples,), the rows of a query by ascending grade
+    const double[::1] weight,           # IN, (n_samples,), of the pairs that a row wins
     const Py_ssize_t[::1] lower,        # IN, (n_samples,), end of the rows of lower grade
     const Py_ssize_t[::1] offsets,      # IN, (n_queries + 1,)
     Py_ssize_t first,                   # the winners are the rows first, first + 1, ..., last - 1
@@ -77,13 +79,14 @@ def pair_sums(
     cdef Py_ssize_t q
     for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
         pair_sums_of_query(
-            term, scores, lower, offsets[q], max(offsets[q], first), min(offsets[q + 1], last),
-            target, rest, sign, out
+            term, scores, weight, lower, offsets[q], max(offsets[q], first),
+            min(offsets[q + 1], last), target, rest, sign, out
         )
 
 
 cdef double logistic_sums_of_query(
     const double[::1] scores,
+    const double[::1] weight,
     const Py_ssize_t[::1] lower,
     Py_ssize_t start,
     Py_ssize_t first,
@@ -91,27 +94,32 @@ cdef double logistic_sums_of_query(
     double[::1] slope,
 ) noexcept nogil:
     cdef Py_ssize_t i, j
-    cdef double d, x, t, total, value = 0, product = 1
+    cdef double d, x, t, total, value = 0, product = 1, w = 1
     for i in range(first, last):
         total = 0
+        if weight[i] != w:
+            value += w * log(product)
+            product = 1
+            w = weight[i]
         for j in range(start, lower[i]):
             d = scores[i] - scores[j]
             x = exp(-fabs(d))
-            t = (x if d > 0 else 1) / (1 + x)
+            t = w * ((x if d > 0 else 1) / (1 + x))
             total += t
             slope[j] += t
             # One logarithm for many pairs: it takes longer than all else.
-            value += max(-d, 0.0)
+            value += w * max(-d, 0.0)
             product *= 1 + x
             if product > ENOUGH:
-                value += log(product)
+                value += w * log(product)
                 product = 1
         slope[i] -= total
-    return value + log(product)
+    return value + w * log(product)
 
 
 def logistic_sums(
     const double[::1] scores,           # IN, (n_samples,), as in `pair_sums`
+    const double[::1] weight,
     const Py_ssize_t[::1] lower,
     const Py_ssize_t[::1] offsets,
     Py_ssize_t first,
@@ -124,7 +132,8 @@ def logistic_sums(
     cdef Py_ssize_t q
     for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
         value[q] += logistic_sums_of_query(
-            scores, lower, offsets[q], max(offsets[q], first), min(offsets[q + 1], last), slope
+            scores, weight, lower, offsets[q], max(offsets[q], first), min(offsets[q + 1], last),
+            slope
         )
 
 
@@ -132,6 +141,7 @@ cdef double gap_logistic_sums_of_query(
     bint far,
     const double[::1] strength,
     const double[::1] grades,
+    const double[::1] weight,
     const Py_ssize_t[::1] lower,
     Py_ssize_t start,
     Py_ssize_t first,
@@ -145,7 +155,7 @@ cdef double gap_logistic_sums_of_query(
         pulls = bends = gap = 0
         product = 1
         for j in range(start, lower[i]):
-            next_gap = grades[i] - grades[j]
+            next_gap = weight[i] * (grades[i] - grades[j])
             if next_gap != gap or product < LITTLE:
                 # One logarithm for many pairs, as above.
                 value -= gap * log(product)
@@ -175,6 +185,7 @@ def gap_logistic_sums(
                                         #     score in queries where scores are far apart
     const unsigned char[::1] far,       # IN, (n_queries,), which are those of scores
     const double[::1] grades,           # IN, (n_samples,), ascending within a query
+    const double[::1] weight,
     const Py_ssize_t[::1] lower,
     const Py_ssize_t[::1] offsets,
     Py_ssize_t first,
@@ -188,6 +199,6 @@ def gap_logistic_sums(
     cdef Py_ssize_t q
     for q in prange(offsets.shape[0] - 1, schedule="guided", nogil=True, num_threads=n_threads):
         value[q] += gap_logistic_sums_of_query(
-            far[q], strength, grades, lower, offsets[q], max(offsets[q], first),
+            far[q], strength, grades, weight, lower, offsets[q], max(offsets[q], first),
             min(offsets[q + 1], last), slope, bend
         )

@@ -88,8 +88,9 @@ cdef void sort_near(
 
 
 cdef double neighbours(
-    Py_ssize_t n_pairs, bint far, const double* strength, const double* grade, const double* share,
-    const Row* order, double* weight, double* gradient, double* curvature,
+    Py_ssize_t n_pairs, bint far, const double* strength, const double* grade,
+    const double* of_click, const double* share, const Row* order, double* weight,
+    double* gradient, double* curvature,
 ) noexcept nogil:
     """Add each pair of rows at successive positions to its rows; returns the loss."""
     cdef Py_ssize_t k, i, j = <Py_ssize_t>order[0].value
@@ -100,7 +101,7 @@ cdef double neighbours(
         gap = grade[i] - grade[j]
         if gap == 0:
             continue
-        w = fabs(gap) * share[k]
+        w = fabs(gap) * share[k] * of_click[i if gap > 0 else j]
         better = strength[i] if gap > 0 else strength[j]
         worse = strength[j] if gap > 0 else strength[i]
         if far:
@@ -124,9 +125,9 @@ cdef double neighbours(
 
 cdef void draw_query(
     uint64_t key, Py_ssize_t first, Py_ssize_t last, Py_ssize_t n, Py_ssize_t n_pairs, bint far,
-    const double* strength, const double* grade, const double* share, Row[::1] work,
-    double* drawn, int* bucket, int* count, double* value, double* weight, double* gradient,
-    double* curvature,
+    const double* strength, const double* grade, const double* of_click, const double* share,
+    Row[::1] work, double* drawn, int* bucket, int* count, double* value, double* weight,
+    double* gradient, double* curvature,
 ) noexcept nogil:
     cdef Py_ssize_t p
     for p in range(first, last):
@@ -135,7 +136,7 @@ cdef void draw_query(
         else:
             sort_near(split_mix(key, p), n, strength, drawn, bucket, count, work)
         value[0] += neighbours(
-            n_pairs, far, strength, grade, share, &work[0], weight, gradient, curvature
+            n_pairs, far, strength, grade, of_click, share, &work[0], weight, gradient, curvature
         )
 
 
@@ -143,6 +144,7 @@ def draw_pairs(
     const double[::1] strength,         # IN, (n_samples,), e^s of each row, or s in queries where
                                         #     rows are far apart, both relative to the largest s
     const double[::1] grades,           # IN, (n_samples,)
+    const double[::1] of_click,         # IN, (n_samples,), weight of the pairs that a row wins
     const Py_ssize_t[::1] offsets,      # IN, (n_queries + 1,)
     const Py_ssize_t[::1] queries,      # IN, the numbers of those to draw for
     const unsigned char[::1] far,       # IN, (n_queries,), which are those of s
@@ -173,7 +175,7 @@ def draw_pairs(
         t = threadid()
         draw_query(
             split_mix(seed, q), first, last, n, min(n - 1, share.shape[0]), far[q],
-            &strength[start], &grades[start], &share[0], work[t * part:(t + 1) * part],
-            &drawn[t, 0], &counts[t, 0], &counts[t, n], &value[q], &weight[q],
-            &gradient[start], &curvature[start],
+            &strength[start], &grades[start], &of_click[start], &share[0],
+            work[t * part:(t + 1) * part], &drawn[t, 0], &counts[t, 0], &counts[t, n],
+            &value[q], &weight[q], &gradient[start], &curvature[start],
         )

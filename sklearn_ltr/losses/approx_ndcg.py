@@ -25,6 +25,8 @@ class _BoundApproxNDCG(BoundLoss):
         discounts = discounts_of(self._longest, "log2")
         threads = {"offsets": data.offsets, "n_threads": data.n_threads}
         ideal = run_kernel(_dcg.ideal_dcg, gain, discounts, **threads)
+        if data.click_weight is not None:  # the ideal has none, as it would cancel
+            gain = gain * data.click_weight
         self._differ = data.informative
         self._gain = np.where(
             data.per_row(self._differ), gain / data.per_row(np.where(ideal > 0, ideal, 1)), 0.0
@@ -122,6 +124,7 @@ class ApproxNDCG(Loss):
     array([0.1651, 0.1651])
     """
 
+    abilities = Loss.abilities | {"propensity"}
     bound = _BoundApproxNDCG
 
     def __init__(self, temperature=1.0):

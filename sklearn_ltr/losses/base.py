@@ -29,9 +29,15 @@ class Loss(Estimator):
 
     A subclass says in `bound` which `BoundLoss` it becomes. Where that is not all that one may be,
     it says in `abilities` what it is: of "value", "gradient", "curvature" and "stumps", and of
-    "preferences" and "margins", if pairs may be given in the place of grades, and a degree of each.
+    "preferences" and "margins", if pairs may be given in the place of grades, and a degree of each,
+    and of "propensity", if clicks may be weighed. If they may not, `no_propensity` says why, and
+    what to do.
     """
 
+    no_propensity: ClassVar[str] = (
+        "it does not say how a row that is clicked is to be weighed; take a loss of pairs, such as "
+        "LogisticPairs"
+    )
     abilities: ClassVar[frozenset] = frozenset({"value", "gradient", "curvature"})
     bound: ClassVar[type]
 
@@ -110,6 +116,8 @@ class BoundLoss:
         self.data = data
         self.weight = data.v if weight is None else weight
         self._W = None
+        if data.propensity is not None:
+            self._check_takes_propensity(loss)
         self._prepare(loss)
 
     @cached_property
@@ -207,6 +215,11 @@ class BoundLoss:
 
     def _prepare(self, loss):
         pass
+
+    def _check_takes_propensity(self, loss):
+        if "propensity" not in getattr(loss, "abilities", Loss.abilities):
+            why = getattr(loss, "no_propensity", Loss.no_propensity)
+            raise ValueError(f"{loss!r} takes no `propensity`: {why}.")
 
     def _value(self, scores):
         return self._evaluate(scores, 0)[0]

@@ -22,7 +22,7 @@ class StumpExponential(Loss):
     .. math:: J(F) = \sum_{(i, j)} v_q\, e^{-d_{ij} (F_i - F_j)}
 
     over pairs with row i preferred to row j, :math:`v_q` the weight of their query (equation 10 of
-    the MPBoost paper).
+    the MPBoost paper), of clicks times that of row i.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class StumpExponential(Loss):
     """
 
     # No "value": it may be beyond the range of numbers, and only its logarithm is at hand.
-    abilities = frozenset({"gradient", "stumps", "preferences", "margins"})
+    abilities = frozenset({"gradient", "stumps", "preferences", "margins", "propensity"})
 
     def __init__(self, distance, squared):
         self.distance = distance
@@ -205,11 +205,13 @@ class _OfGrades(BoundStumpExponential):
         )
 
     def _update(self, scores):
-        rows = scores, self.pairs.grade, self.data.offsets, self._distance
-        self.log_scale = _graded_pairs.largest_log_weight(*rows, self._log_weight, self._buffer)
+        rows, others = (scores, self.pairs.grade), (self.data.offsets, self._distance)
+        weights = self._log_weight, self._buffer
+        self.log_scale = _graded_pairs.largest_log_weight(*rows, *others, *weights)
         shift = 0.5 * (self._log_weight - self.log_scale)
+        rows += (self.data.win_weight,)
         out = self._E, self.gradient, self.degree, self._sums
-        _graded_pairs.graded_sums(*rows, self._factors, shift, self._buffer, *out)
+        _graded_pairs.graded_sums(*rows, *others, self._factors, shift, self._buffer, *out)
 
     def crossing(self, above):
         crossing, scratch = np.zeros_like(self._distance), np.empty((2, *self._distance.shape))

@@ -64,6 +64,8 @@ class _Listed:
         self._data = data
         pairs = list_pairs(data, ties=loss.tie_weight > 0, n_entries=2)
         weight = np.where(pairs.y[pairs.winner] == pairs.y[pairs.loser], loss.tie_weight, 1.0)
+        if pairs.weight is not None:
+            weight *= pairs.weight
         self._pairs, self._weight, self._excess = directed_pairs(pairs, weight, loss)
         rows = np.concatenate([self._pairs.winner, self._pairs.loser])
         degree = np.bincount(rows, np.tile(self._weight, 2), data.n_samples)

@@ -71,7 +71,8 @@ class HingeSums:
     .. math:: R(h) = \sum_{y_i > y_j} \frac12 (\tau_{ij} - (h_i - h_j))_+^2
 
     in O(n log n) for a query of n rows, whatever the number of grades. A pair is active if what is
-    squared is positive, and the Hessian is that of the active pairs.
+    squared is positive, and the Hessian is that of the active pairs. A pair of clicks is taken by
+    the weight of the row that wins it.
 
     Parameters
     ----------
@@ -84,15 +85,16 @@ class HingeSums:
     ----------
     n_pairs : int
     degree : ndarray of shape (n_samples,)
-        Number of each row's pairs, active or not.
+        Number of each row's pairs, active or not, or their weights summed.
     """
 
     def __init__(self, data, margin):
         y, offsets, groups = data.y, data.offsets, data.grade_groups
         first = data.per_row(groups.group[groups.order[offsets[:-1]]])
         self._level = np.where(np.isnan(y), -1, groups.group - first).astype(np.int32)
-        self.degree = data.degree
-        self.n_pairs = int(data.sum(self.degree)) // 2
+        self.degree = data.weighted_degree
+        self.n_pairs = int(data.sum(data.degree)) // 2
+        self._weight = data.win_weight
         # Either way the hinge of a pair is b_i + tau - b_j.
         self._origin, self._tau = (y, 0.0) if margin == "grade" else (0.0, float(margin))
         self._offsets = offsets
@@ -114,7 +116,7 @@ class HingeSums:
         n = len(scores)
         value, sums = np.empty(len(self._offsets) - 1), np.zeros((2, n))
         order, reach = np.empty(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
-        rows = self._origin - scores, self._level, self._offsets
+        rows = self._origin - scores, self._weight, self._level, self._offsets
         scratch = self._work, self._nodes
         _hinge.hinge_sums(*rows, self._tau, self._n_threads, *scratch, value, sums, order, reach)
         gradient, count = sums
@@ -135,8 +137,8 @@ class HingeSums:
         # From a row of the query, so that a common part takes no digits.
         z -= np.repeat(z[self._offsets[:-1]], np.diff(self._offsets))
         sums = np.zeros((2, len(z)))
-        nodes = np.empty(len(self._nodes))
-        _hinge.partner_sums(level, reach, self._offsets, z, self._n_threads, nodes, sums)
+        nodes, rows = np.empty(len(self._nodes)), (z, self._weight[order])
+        _hinge.partner_sums(level, reach, self._offsets, *rows, self._n_threads, nodes, sums)
         product = np.empty_like(z)
         product[order] = count * z - sums[0] - sums[1]
         return product

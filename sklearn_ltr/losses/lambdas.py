@@ -45,6 +45,7 @@ class BoundLambdas(BoundLoss):
         y, offsets, n_threads = data.y, data.offsets, data.n_threads
         sizes = data.queries.sizes
         longest = int(sizes.max())
+        loss.check_clicks(data)
         positions = longest if metric.k is None else min(metric.k, longest)
         # No swap beyond the cut-off counts.
         level = loss.truncation_level
@@ -73,6 +74,10 @@ class BoundLambdas(BoundLoss):
         ideal[~defined] = full_ideal[~defined] = 1
         # The kernel's values are over the ideal of `truncation_level` positions.
         self._values = possible * full_ideal / ideal
+        if data.click_weight is not None:  # the ideal has none, as it would cancel
+            gain = gain * data.click_weight
+            in_reach = np.cumsum(discounts)[sizes - 1]
+            self._values = gain[offsets[:-1]] * in_reach / ideal
         self._share = np.where(defined, data.query_weight, 0) * ideal / full_ideal
         if defined.any():
             self._share /= data.sum(data.query_weight[defined])
@@ -136,6 +141,8 @@ class Lambdas(PairsAlike, Loss):
 
     There is no function that these are the gradients of.
 
+    Of clicks the gain is over the propensity of the row, and the ideal that of the gains without.
+
     Parameters
     ----------
     metric : str or Metric, default="ndcg@10"
@@ -155,7 +162,7 @@ class Lambdas(PairsAlike, Loss):
         are then divided by the number of its pairs.
     """
 
-    abilities = frozenset({"gradient", "curvature"})
+    abilities = frozenset({"gradient", "curvature", "propensity"})
     bound = BoundLambdas
 
     def __init__(
@@ -181,6 +188,22 @@ class Lambdas(PairsAlike, Loss):
             )
         return metric
 
+    def check_clicks(self, data):
+        """Raise ValueError where propensities are given that gradients cannot be weighed by."""
+        if data.propensity is None:
+            return
+        metric = self.check_metric()
+        if metric.label != NDCG.label:
+            raise ValueError(
+                f"`propensity` weighs the gains of clicks, which {metric.name} is no sum of: give "
+                'metric="ndcg", with or without a cut-off.'
+            )
+        if self.query_norm:
+            raise ValueError(
+                "`query_norm` divides a query by a sum that has its propensities in it, so that "
+                "that of a single click cancels: with `propensity` set query_norm=False."
+            )
+
     def learnable(self, data):
         """Which queries have rows of different gains, so that swaps change the metric.
 
@@ -204,12 +227,15 @@ class Lambdas(PairsAlike, Loss):
             If the metric has switches for ties or short queries that make no gradients.
         """
         metric, starts = self.check_metric(), data.offsets[:-1]
+        self.check_clicks(data)
         ignored = {"ties": "average", "short": "clip"}
         names = ignored.keys() & {field.name for field in fields(metric)}
         check_switches(metric, replace(metric, **{name: ignored[name] for name in names}), data)
         if isinstance(metric, NDCG):
             check_gain(data.y, metric.gain)
             gain = gains(data.y, metric.gain)
+            if data.click_weight is not None:
+                gain = gain * data.click_weight
         else:
             gain = data.y >= metric.relevant_from
         differ = np.minimum.reduceat(gain, starts) < np.maximum.reduceat(gain, starts)

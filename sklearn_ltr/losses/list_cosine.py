@@ -94,6 +94,11 @@ class ListCosine(Loss):
     array([0.2147, 0.2147])
     """
 
+    no_propensity = (
+        "the length of the grades, which a cosine is over, is not a sum over clicks, so that no "
+        "weights of these make it what it is without bias; take ListCrossEntropy or "
+        "ListNDCGCrossEntropy"
+    )
     bound = _BoundListCosine
 
     def __init__(self, center=True):

@@ -4,13 +4,19 @@
 
 import numpy as np
 
+from sklearn_ltr.labels import check_gain
 from sklearn_ltr.losses.base import Loss, positive
 from sklearn_ltr.losses.softmax import BoundCrossEntropy
 
 
 class _BoundListCrossEntropy(BoundCrossEntropy):
     def _prepare(self, loss):
-        self._aim = np.exp(self._log_softmax(self.data.y / positive(loss, "temperature")))
+        z = self.data.y / positive(loss, "temperature")
+        self._aim = np.exp(self._log_softmax(z))
+        if self.data.propensity is not None:
+            check_gain(self.data.y, "linear")
+        # A row of grade 0 has e^0 where another has e^z.
+        self._weigh(self._aim * np.exp(-z))
         self._counts = self.data.informative
 
 
@@ -55,6 +61,7 @@ class ListCrossEntropy(Loss):
     array([0.7311, 0.5   ])
     """
 
+    abilities = Loss.abilities | {"propensity"}
     bound = _BoundListCrossEntropy
 
     def __init__(self, temperature=1.0):

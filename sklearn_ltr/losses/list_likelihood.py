@@ -75,4 +75,8 @@ class ListLikelihood(Loss):
     array([1.    , 1.    , 0.8333])
     """
 
+    no_propensity = (
+        "the probability of a whole order is no sum over clicks, so that no weights of these make "
+        "it what it is without bias; take ListCrossEntropy or ListNDCGCrossEntropy"
+    )
     bound = _BoundListLikelihood

@@ -10,7 +10,7 @@ from sklearn_ltr._kernels import _fidelity
 from sklearn_ltr.labels import target_probability
 from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.losses.pair_sums import PairSums, PairSweep, balancing_step
-from sklearn_ltr.losses.pairs_alike import check_of_grades
+from sklearn_ltr.losses.pairs_alike import check_no_ties, check_of_grades
 from sklearn_ltr.pairs import ExplicitPairs, list_pairs, sample_pairs
 
 # The second derivative of 1 / sqrt(1 + exp(-o)) is at most this.
@@ -24,7 +24,8 @@ class ListedFidelity(Loss):
         \sqrt{(1 - P^*)(1 - s_{ij})}\right], \quad s_{ij} = \frac{1}{1 + e^{-(H_i - H_j)}}
 
     with :math:`D_{ij}` the weight of the query over its number of pairs; given preferences and
-    pairs of equal grades have it in proportion to their own weights.
+    pairs of equal grades have it in proportion to their own weights. Of clicks it is times the
+    weight of the row that wins.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class ListedFidelity(Loss):
         Draw this many of the pairs of grades of a query if it has more. None takes all.
     """
 
-    abilities = frozenset({"gradient", "stumps", "preferences"})
+    abilities = frozenset({"gradient", "stumps", "preferences", "propensity"})
 
     def __init__(
         self, target_probability=1.0, tie_weight=0.0, smoothing=0.5, max_pairs_per_query=None
@@ -63,6 +64,7 @@ class ListedFidelity(Loss):
                 )
             check_of_grades(data, self)
             return data.pairs
+        check_no_ties(data, self.tie_weight)
         ties = self.tie_weight > 0
         n_entries = 1 if self.target_probability == 1 and not ties else 2
         if cap is None:
@@ -155,7 +157,10 @@ class BoundListedFidelity(BoundLoss):
         if loss.tie_weight > 0:
             of_pairs[pairs.y[pairs.winner] == pairs.y[pairs.loser]] = loss.tie_weight
         query = np.repeat(np.arange(len(counts)), counts)
-        in_query = np.bincount(query, of_pairs, len(counts))
+        # Pairs of clicks are counted, whatever they weigh: propensities must not cancel.
+        in_query = (
+            counts if data.click_weight is not None else np.bincount(query, of_pairs, len(counts))
+        )
         D = of_pairs * weight[query] / in_query[query]
         self.pairs, self._D, excess = directed_pairs(pairs, D, loss)
         self.excess = data.sum(excess)

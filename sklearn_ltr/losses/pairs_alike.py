@@ -17,7 +17,7 @@ class PairsAlike:
     The pairs are those of the grades, or are given.
     """
 
-    abilities = frozenset({"value", "gradient", "curvature", "preferences"})
+    abilities = frozenset({"value", "gradient", "curvature", "preferences", "propensity"})
 
     def bind(self, data, weight=None):
         check_choice(self.pair_weighting, "pair_weighting", PAIR_WEIGHTINGS)
@@ -53,7 +53,12 @@ def costs(data, n_pairs, pair_weighting):
 
 
 def check_no_ties(data, tie_weight):
-    """Raise ValueError if ties have a weight where pairs are given, which say nothing of ties."""
+    """Raise ValueError if ties have a weight where pairs are given, or are of clicks."""
+    if data.propensity is not None and tie_weight > 0:
+        raise ValueError(
+            "`tie_weight` is for pairs of equal grades, in which no row is clicked before the "
+            "other, so that `propensity` gives them no weight; set it to 0."
+        )
     if data.preferences is not None and tie_weight > 0:
         raise ValueError(
             "`tie_weight` is for pairs of equal grades, which take part only where pairs come "
@@ -62,7 +67,7 @@ def check_no_ties(data, tie_weight):
 
 
 def check_of_grades(data, loss):
-    """Check that given preferences are not asked for what only grades tell.
+    """Check that given preferences, or clicks, are not asked for what only grades tell.
 
     Parameters
     ----------
@@ -73,7 +78,8 @@ def check_of_grades(data, loss):
     Raises
     ------
     ValueError
-        If preferences are given, and pairs of equal grades or a probability of each pair's grades.
+        If preferences or propensities are given, and pairs of equal grades count, or preferences
+        and a probability of each pair's grades.
     """
     check_no_ties(data, loss.tie_weight)
     P = loss.target_probability

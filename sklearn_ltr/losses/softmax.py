@@ -11,11 +11,28 @@ class BoundCrossEntropy(BoundLoss):
     """A loss sets what the rows should have and which queries count.
 
     These are `_aim`, (n_samples,), which sums to 1 in each query, and `_counts`, (n_queries,).
+
+    Of clicks, what a row should have beyond a row without one is times the row's weight. Their
+    sums are `_whole`, (n_queries,), and not 1; None where they are.
     """
+
+    _whole = None
+
+    def _weigh(self, least):
+        """Weigh the clicks in `_aim`; `least` (n_samples,) is what a row without one should have.
+
+        What a query is divided by has no propensity in it, as these would cancel.
+        """
+        if self.data.click_weight is None:
+            return
+        self._aim = least + self.data.click_weight * (self._aim - least)
+        self._whole = np.add.reduceat(self._aim, self.data.offsets[:-1])
 
     def _evaluate(self, scores, round):
         log_now = self._log_softmax(scores)
         self._now = np.exp(log_now)
+        if self._whole is not None:
+            self._now *= self.data.per_row(self._whole)
         gradient = np.where(self.data.per_row(self._counts), self._now - self._aim, 0.0)
         return self._cross_entropy(log_now), gradient
 

@@ -46,4 +46,8 @@ class SquaredError(Loss):
     array([1., 1., 1.])
     """
 
+    no_propensity = (
+        "rows without a click are part of it, and those have no inverse propensity; give "
+        "y / propensity as grades, or those of ClickLog.to_training"
+    )
     bound = _BoundSquaredError

@@ -57,6 +57,8 @@ def sums_over_pairs(data):
 class SumsOverPairs:
     """Sums of functions of score differences, in time in proportion to the number of pairs.
 
+    A pair of clicks has the weight of the row that wins it; pairs of equal grades have none.
+
     Parameters
     ----------
     data : RankingData
@@ -66,15 +68,16 @@ class SumsOverPairs:
     Attributes
     ----------
     degree : ndarray of shape (n_samples,)
-        Number of each row's pairs of different grades.
+        Number of each row's pairs of different grades, or their weights summed.
     """
 
     def __init__(self, data, tied=False):
-        self.degree = data.degree
+        self.degree = data.weighted_degree
         groups = data.grade_groups
         # The rows by query and ascending grade, and where the rows of lower grade than each end.
         self._order, self._lower = groups.order, groups.first[groups.group[groups.order]]
         self._data = data
+        self._weight = data.win_weight[self._order]
         self._offsets = data.offsets
         if tied:
             # Each grade of a query for itself, in which a row beats those before it.
@@ -101,7 +104,7 @@ class SumsOverPairs:
         sums : ndarray of shape (n_samples,)
         """
         sums = np.zeros(len(scores))
-        rows = scores[self._order], self._lower, self._offsets
+        rows = scores[self._order], self._weight, self._lower, self._offsets
         others = *roots, sign, self._data.n_threads, sums
         for window in self._windows:
             _pair_losses.pair_sums(TERMS.index(term), *rows, *window, *others)
@@ -117,7 +120,7 @@ class SumsOverPairs:
         gradient : ndarray of shape (n_samples,)
         """
         data, value, gradient = self._data, np.zeros(len(self._offsets) - 1), np.zeros(len(scores))
-        rows = scores[self._order], self._lower, self._offsets
+        rows = scores[self._order], self._weight, self._lower, self._offsets
         for window in self._windows:
             _pair_losses.logistic_sums(*rows, *window, data.n_threads, value, gradient)
         if self._offsets is not data.offsets:
@@ -141,10 +144,11 @@ class SumsOverPairs:
         """
         data, value = self._data, np.zeros(self._data.n_queries)
         slope, bend = np.zeros((2, data.n_samples))
-        rows = relative.strength[self._order], relative.far, data.y[self._order], self._lower
+        rows = relative.strength[self._order], relative.far, data.y[self._order], self._weight
+        others = self._lower, data.offsets
         for window in self._windows:
             out = value, slope, bend
-            _pair_losses.gap_logistic_sums(*rows, data.offsets, *window, data.n_threads, *out)
+            _pair_losses.gap_logistic_sums(*rows, *others, *window, data.n_threads, *out)
         return value, self._in_rows_order(slope), self._in_rows_order(bend)
 
     def of_grades(self, function):
@@ -166,16 +170,15 @@ class SumsOverPairs:
             grades, index, counts = np.unique(
                 y[start:stop], return_inverse=True, return_counts=True
             )
-            n = len(grades)
-            of_grade = np.zeros(n)
+            n, of_row, weight = len(grades), sums[start:stop], self._weight[start:stop]
+            weights = np.bincount(index, weight, n)
             size = max(1, GRADES_AT_A_TIME // n)
             for first in range(1, n, size):
                 a, b = np.nonzero(np.arange(first, min(first + size, n))[:, None] > np.arange(n))
                 a += first
                 values = function(grades[a], grades[b])
-                of_grade += np.bincount(a, values * counts[b], n)
-                of_grade -= np.bincount(b, values * counts[a], n)
-            sums[start:stop] = of_grade[index]
+                of_row += weight * np.bincount(a, values * counts[b], n)[index]
+                of_row -= np.bincount(b, values * weights[a], n)[index]
         return self._in_rows_order(sums)
 
     def _in_rows_order(self, by_grade):

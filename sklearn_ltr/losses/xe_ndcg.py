@@ -20,7 +20,8 @@ class _BoundListNDCGCrossEntropy(BoundCrossEntropy):
         check_gain(data.y, "linear")  # not negative, and of any size
         # Over the largest 2^y of the query: 2^y, and how much a gamma may take from it.
         largest = np.maximum.reduceat(data.y, starts)
-        self._gain = np.exp2(data.y - data.per_row(largest))
+        self._largest = data.per_row(largest)
+        self._gain = np.exp2(data.y - self._largest)
         spread = 1 - np.minimum.reduceat(self._gain, starts)
         self._width = data.per_row(np.minimum(np.exp2(-largest), spread))
         self._counts = spread > 0  # few digits are left of grades that hardly do
@@ -30,7 +31,9 @@ class _BoundListNDCGCrossEntropy(BoundCrossEntropy):
         data = self.data
         gamma = np.random.default_rng(data.seed(round, GAMMAS)).random(data.n_samples)
         gain = self._gain - self._width * gamma
-        self._aim = gain / data.per_row(np.add.reduceat(gain, data.offsets[:-1]))
+        whole = data.per_row(np.add.reduceat(gain, data.offsets[:-1]))
+        self._aim = gain / whole
+        self._weigh((np.exp2(-self._largest) - self._width * gamma) / whole)
         self._round = round
 
     def _evaluate(self, scores, round):
@@ -81,4 +84,5 @@ class ListNDCGCrossEntropy(Loss):
     True
     """
 
+    abilities = Loss.abilities | {"propensity"}
     bound = _BoundListNDCGCrossEntropy

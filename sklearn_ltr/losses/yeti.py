@@ -71,7 +71,8 @@ class BoundYetiPairs(BoundLoss):
         data = self.data
         value, weight = np.zeros((2, data.n_queries))
         G, H = np.zeros((2, data.n_samples))
-        rows = relative.strength, data.y, data.offsets, self._queries, relative.far, self._share
+        rows = relative.strength, data.y, data.win_weight, data.offsets, self._queries
+        rows += relative.far, self._share
         for part in parts(self._loss.n_permutations, COST * data.n_samples):
             out = *self._scratch, value, weight, G, H
             _yeti.draw_pairs(*rows, seed, part.start, part.stop, data.n_threads, *out)
@@ -102,8 +103,8 @@ class YetiPairs(Loss):
         G_i \mathrel{-}= w \rho, \quad G_j \mathrel{+}= w \rho, \quad
         H_i, H_j \mathrel{+}= w \rho (1 - \rho)
 
-    at the scores without noise. The curvature is :math:`\max(H, |G| / 100)`, so that steps are
-    finite where pairs are far in the wrong order.
+    at the scores without noise; of clicks w is over the propensity of row i. The curvature is
+    :math:`\max(H, |G| / 100)`, so that steps are finite where pairs are far in the wrong order.
 
     A round has a function of its own, which also changes with the order of the scores, and H does
     not bound its Hessian: there is nothing to search a line for.
@@ -120,7 +121,7 @@ class YetiPairs(Loss):
         that of the pairs drawn.
     """
 
-    abilities = frozenset({"gradient", "curvature"})
+    abilities = frozenset({"gradient", "curvature", "propensity"})
     bound = BoundYetiPairs
 
     def __init__(self, n_permutations=10, decay=0.85, all_pairs_weight=0.0):
@@ -130,10 +131,19 @@ class YetiPairs(Loss):
 
 
 def _sums_of_gaps(data):
-    """Sum of the differences of the grades of all pairs of each query: ndarray (n_queries,)."""
-    y, starts = data.y[data.grade_groups.order], data.offsets[:-1]
+    """Sum of the differences of the grades of all pairs of each query: ndarray (n_queries,).
+
+    Of clicks, each times the weight of the pair.
+    """
+    order, starts = data.grade_groups.order, data.offsets[:-1]
+    y = data.y[order]
     gaps = np.diff(y, prepend=y[0])
     gaps[starts] = 0
     # A gap between two rows next to each other is part of the pairs across it.
     below = np.arange(len(y)) - data.per_row(starts)
-    return np.add.reduceat(gaps * below * (data.per_row(data.queries.sizes) - below), starts)
+    above = data.per_row(data.queries.sizes) - below
+    if data.click_weight is not None:
+        weight = data.click_weight[order]
+        up_to = np.cumsum(weight)
+        above = data.per_row(up_to[data.offsets[1:] - 1]) - up_to + weight
+    return np.add.reduceat(gaps * below * above, starts)

@@ -172,7 +172,8 @@ def test_rows_are_sorted_and_grouped_once(loss, monkeypatch):
 def test_losses_are_bound_losses_when_bound(loss):
     data, _ = rows()
     assert isinstance(loss.bind(data), BoundLoss)
-    abilities = {"value", "gradient", "curvature", "stumps", "preferences", "margins"}
+    abilities = {"value", "gradient", "curvature", "stumps"}
+    abilities |= {"preferences", "margins", "propensity"}
     assert loss.abilities <= abilities
 
 
