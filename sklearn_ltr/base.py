@@ -41,7 +41,9 @@ from sklearn_ltr.validation import (
     check_feature_sizes,
     check_grade_sizes,
     check_init_score,
+    check_positive,
     check_predicted,
+    check_propensity,
     check_sample_weight,
     warn_caller,
 )
@@ -56,7 +58,7 @@ class BaseRanker(RegressorMixin, Estimator):
 
     # Requested by default, so that `params={"groups": ids}` is enough in a search. `sample_weight`
     # because `Pipeline.score` names it.
-    __metadata_request__fit = {"groups": True, "query_weight": True}
+    __metadata_request__fit = {"groups": True, "query_weight": True, "propensity": True}
     __metadata_request__score = {"groups": True, "query_weight": True, "sample_weight": None}
 
     # Whether X may hold missing values and be sparse.
@@ -68,6 +70,9 @@ class BaseRanker(RegressorMixin, Estimator):
 
     # Whether features are multiplied or added up, and not only compared with each other.
     _computes_with_features = False
+
+    # Why clicks cannot be weighed by `propensity`, and what to do; None if they can.
+    _no_propensity = None
 
     # Whether NaN in y marks a row without a grade, which preferences may still tell of.
     _allow_unlabelled = False
@@ -256,6 +261,7 @@ class BaseRanker(RegressorMixin, Estimator):
         preference_margin=None,
         sample_weight=None,
         init_score=None,
+        propensity=None,
         reset=True,
     ):
         """Check the arguments of `fit` and put the rows into canonical order.
@@ -278,6 +284,7 @@ class BaseRanker(RegressorMixin, Estimator):
             for name, values in of_pairs.items():
                 if values is not None:
                     raise ValueError(f"`{name}` is of given pairs: give `preferences`, too.")
+        self._check_takes_propensity(propensity, preferences)
         if preferences is None or (y is not None and self._allow_unlabelled):
             X, y = self._validate_X_y(X, y, reset)
             if groups is None and preferences is None:
@@ -303,6 +310,8 @@ class BaseRanker(RegressorMixin, Estimator):
                 groups = preferences.queries()
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, len(y))
+        if propensity is not None:
+            propensity = check_propensity(propensity, len(y), getattr(self, "propensity_clip", 0))
         data = self._group(
             X,
             y,
@@ -311,6 +320,7 @@ class BaseRanker(RegressorMixin, Estimator):
             preferences=preferences,
             sample_weight=sample_weight,
             init_score=check_init_score(init_score, "init_score", len(y)),
+            propensity=propensity,
         )
         grades = np.unique(data.y[~np.isnan(data.y)])
         if len(grades):
@@ -324,6 +334,23 @@ class BaseRanker(RegressorMixin, Estimator):
                 f"found {len(data.y)} sample(s) in {self.n_queries_} queries."
             )
         return data
+
+    def _check_takes_propensity(self, propensity, preferences):
+        """Refuse propensities where clicks are not weighed by them."""
+        if hasattr(self, "propensity_clip"):
+            check_positive(self.propensity_clip, "propensity_clip", maximum=1, zero=True)
+        if propensity is None:
+            return
+        if self._no_propensity is not None:
+            raise ValueError(
+                f"{type(self).__name__} takes no `propensity`, as {self._no_propensity}."
+            )
+        if preferences is not None:
+            raise ValueError(
+                "`propensity` weighs pairs of grades by the row that is clicked; `preferences` "
+                "have weights of their own: give 1 / propensity of each winner as "
+                "`preference_weight`."
+            )
 
     def _note_queries(self, X, groups, reset):
         """Keep what tells a scorer which queries were trained on, 16 bytes for each."""
@@ -397,6 +424,7 @@ class BaseRanker(RegressorMixin, Estimator):
         preferences=None,
         sample_weight=None,
         init_score=None,
+        propensity=None,
     ):
         queries = QueryGroups.from_ids(groups, len(y), name=name)
         weight = (
@@ -411,6 +439,8 @@ class BaseRanker(RegressorMixin, Estimator):
             content.append(sample_weight)
         if init_score is not None:
             content.append(init_score)
+        if propensity is not None:
+            content += _of_clicks(y, queries, propensity)
         keys = row_hash(X, *content, row_weight, n_threads=self._n_threads())
         if sample_weight is not None:
             keys[sample_weight == 0] = 0  # so that they leave no trace in the order of queries
@@ -420,6 +450,8 @@ class BaseRanker(RegressorMixin, Estimator):
             sample_weight = sample_weight[queries.order]
         if init_score is not None:
             init_score = init_score[queries.order]
+        if propensity is not None:
+            propensity = propensity[queries.order]
         y, weight = y[queries.order], row_weight[queries.order][queries.offsets[:-1]]
         if not weight.any():
             raise ValueError("`query_weight` or `sample_weight` is zero at every row.")
@@ -433,6 +465,7 @@ class BaseRanker(RegressorMixin, Estimator):
             sample_weight,
             preferences,
             init_score,
+            propensity,
             n_threads=self._n_threads(),
         )
         return data if (weight > 0).all() else data.select(weight > 0)
@@ -469,6 +502,17 @@ class LinearRanker(BaseRanker):
         self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         return check_predicted(weighted_sums(X, self.coef_, self._n_threads()))
+
+
+def _of_clicks(y, queries, propensity):
+    """The propensities of the rows that are clicked, and 1 of others; none if they are equal."""
+    order = queries.order
+    data = RankingData(y[order], queries, np.ones(queries.n_queries), propensity=propensity[order])
+    if data.click_weight is None:
+        return []
+    column = np.ones(len(y))
+    column[order] = np.where(data.clicked, data.propensity, 1.0)
+    return [column]
 
 
 def unwrap_search(estimator):

@@ -79,6 +79,8 @@ def _in_its_place(name, accepted, estimator):
             f"preferences have not. {OF_PAIRS} learn from pairs alone, and so do QuadraticBoosting "
             "and LossRanker with a loss of pairs"
         )
+    if name == "propensity" and getattr(estimator, "_no_propensity", None):
+        return f"nothing takes its place, as {estimator._no_propensity}"
     if WEIGHTS.fullmatch(name) and "sample_weight" in accepted:
         return "give the weight of each row as sample_weight=, or of its query as query_weight="
     if WEIGHTS.fullmatch(name) and "query_weight" in accepted:

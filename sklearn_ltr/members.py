@@ -141,6 +141,12 @@ def warn_of_lost_weights(members, metadata, taken):
                     f"as if they had equal weights: {remedy}.",
                     UserWarning,
                 )
+        if "propensity" in metadata and "propensity" not in its:
+            warn_caller(
+                f"BlendedRanker: member {name!r} takes no `propensity`, and learns from clicks as "
+                "if all rows had been looked at alike: leave the member out.",
+                UserWarning,
+            )
 
 
 def fit_member(name, member, X, y, metadata):

@@ -173,7 +173,17 @@ class ScoreFunctionRanker(BaseRanker):
     _order = "C"
 
     @explain_keywords
-    def fit(self, X, y, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None):
+    def fit(
+        self,
+        X,
+        y,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+        propensity=None,
+    ):
         """Fit the ranker.
 
         Parameters
@@ -194,6 +204,10 @@ class ScoreFunctionRanker(BaseRanker):
             sets, of which the first decides; all are in ``validation_history_``. In a pipeline they
             need ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        propensity : array-like of shape (n_samples,), default=None
+            Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
+            models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
+            the largest; `propensity_clip` bounds it. Those of other rows do not matter.
 
         Returns
         -------
@@ -209,20 +223,21 @@ class ScoreFunctionRanker(BaseRanker):
         ConvergenceWarning
             If L-BFGS does not converge within `max_iter` iterations.
         """
-        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val))
+        validation = X_val, y_val, groups_val
+        return self._fit(X, y, groups, query_weight, validation, propensity=propensity)
 
-    def _fit(self, X, y, groups, query_weight, validation, **preferences):
+    def _fit(self, X, y, groups, query_weight, validation, **others):
         """The body of every `fit`.
 
         Parameters
         ----------
         validation : tuple
             ``X_val``, ``y_val``, ``groups_val``.
-        **preferences
+        **others
             What `_validate_training_data` takes besides.
         """
         self._check_params()
-        data = self._validate_training_data(X, y, groups, query_weight, **preferences)
+        data = self._validate_training_data(X, y, groups, query_weight, **others)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         stopping = EarlyStopping(self)
         data = replace(data, random_seed=seed)

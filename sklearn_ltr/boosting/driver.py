@@ -74,6 +74,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         groups_val=None,
         init_score=None,
         init_score_val=None,
+        propensity=None,
     ):
         """Fit the ranker.
 
@@ -100,6 +101,10 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
         init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
+        propensity : array-like of shape (n_samples,), default=None
+            Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
+            models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
+            the largest; `propensity_clip` bounds it. Those of other rows do not matter.
 
         Returns
         -------
@@ -111,7 +116,8 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             If an argument is invalid, or there is nothing to learn from.
         """
         validation = X_val, y_val, groups_val, init_score_val
-        return self._fit(X, y, groups, query_weight, validation, init_score=init_score)
+        others = {"init_score": init_score, "propensity": propensity}
+        return self._fit(X, y, groups, query_weight, validation, **others)
 
     def _fit(self, X, y, groups, query_weight, validation, **others):
         """The body of every `fit`.
@@ -139,6 +145,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         # Whole rounds are all that an interrupted ranker has; see `_check_is_fitted`.
         vars(self).pop("_predictor", None)
         metadata = {"groups": groups, "query_weight": query_weight}
+        metadata["propensity"] = others.get("propensity")
         metadata = {name: value for name, value in metadata.items() if value is not None}
         with self._callback_task(None, X, y, metadata) as root:
             rounds = self._rounds(train)

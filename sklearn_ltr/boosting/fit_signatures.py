@@ -29,6 +29,7 @@ class FitPairsMixin:
         preference_weight=None,
         init_score=None,
         init_score_val=None,
+        propensity=None,
     ):
         """Fit the ranker.
 
@@ -61,6 +62,11 @@ class FitPairsMixin:
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
         init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
+        propensity : array-like of shape (n_samples,), default=None
+            Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
+            models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
+            the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
+            `preferences`, which have weights of their own.
 
         Returns
         -------
@@ -80,6 +86,7 @@ class FitPairsMixin:
             preferences=preferences,
             preference_weight=preference_weight,
             init_score=init_score,
+            propensity=propensity,
         )
 
 
@@ -102,6 +109,7 @@ class FitMarginsMixin:
         preference_margin=None,
         init_score=None,
         init_score_val=None,
+        propensity=None,
     ):
         """Fit the ranker.
 
@@ -136,6 +144,11 @@ class FitMarginsMixin:
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
         init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
+        propensity : array-like of shape (n_samples,), default=None
+            Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
+            models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
+            the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
+            `preferences`, which have weights of their own.
 
         Returns
         -------
@@ -156,6 +169,7 @@ class FitMarginsMixin:
             preference_weight=preference_weight,
             preference_margin=preference_margin,
             init_score=init_score,
+            propensity=propensity,
         )
 
 

@@ -158,6 +158,11 @@ class AdaRank(BoostedRanker):
     _allow_nan = False
     _computes_with_features = True
 
+    _no_propensity = (
+        "rounds weigh whole queries by what a metric says of their lists, and not rows; take "
+        "LambdaMART or ListNet"
+    )
+
     def __init__(
         self,
         n_estimators=300,

@@ -346,6 +346,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         X_val=None,
         y_val=None,
         groups_val=None,
+        propensity=None,
     ):
         """Fit the members, and choose the weight of one of them if `weights` has candidates.
 
@@ -369,6 +370,9 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         X_val, y_val, groups_val : array-likes, default=None
             Validation rows, by which a weight is chosen in the place of held-out queries. They also
             go to the members that take them.
+        propensity : array-like of shape (n_samples,), default=None
+            Where grades are clicks: the probability, in (0, 1], that each row was looked at, for
+            the members that take it.
 
         Returns
         -------
@@ -382,7 +386,8 @@ class BlendedRanker(BaseRanker, _BaseComposition):
             What a member raises, with its name before the message.
         """
         members, weights, chosen = self._check_params()
-        data = self._validate_training_data(X, y, groups, query_weight, sample_weight=sample_weight)
+        others = {"sample_weight": sample_weight, "propensity": propensity}
+        data = self._validate_training_data(X, y, groups, query_weight, **others)
         rows = self._handed_on(X, data.X)
         weighted = query_weight is not None
         held_out, validation = None, {}
@@ -464,6 +469,8 @@ class BlendedRanker(BaseRanker, _BaseComposition):
             metadata["query_weight"] = data.per_row(data.query_weight)
         if data.sample_weight is not None:
             metadata["sample_weight"] = data.sample_weight
+        if data.propensity is not None:
+            metadata["propensity"] = data.propensity
         clones = [(name, clone(member)) for name, member in members]
         taken = [what_it_takes(name, member, metadata) for name, member in clones]
         warn_of_lost_weights(clones, metadata, taken)

@@ -147,6 +147,11 @@ class FeatureRank(BaseRanker):
 
     _computes_with_features = True
 
+    _no_propensity = (
+        "features are chosen by a measure of the grades of whole lists; fit it to the grades "
+        "of ClickLog.to_training"
+    )
+
     def __init__(
         self, n_classes=16, *, columns=None, metric="kendall", neighbor="higher", n_jobs=None
     ):

@@ -73,6 +73,9 @@ class FRank(FitPairsMixin, StumpBoosting):
     max_bins : int or None, default=255
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut at
         quantiles. None keeps every distinct value, so that every threshold of the paper is tried.
+    propensity_clip : float in [0, 1), default=0.0
+        Smaller values of `propensity` count as this: that lowers the variance of what clicks teach,
+        for some bias.
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best round.
@@ -172,6 +175,7 @@ class FRank(FitPairsMixin, StumpBoosting):
         tie_weight=0.0,
         max_pairs_per_query=None,
         max_bins=255,
+        propensity_clip=0.0,
         early_stopping=False,
         scoring="ndcg@10",
         validation_fraction=0.1,
@@ -190,6 +194,7 @@ class FRank(FitPairsMixin, StumpBoosting):
         self.tie_weight = tie_weight
         self.max_pairs_per_query = max_pairs_per_query
         self.max_bins = max_bins
+        self.propensity_clip = propensity_clip
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction

@@ -86,6 +86,9 @@ class GBRank(FitMarginsMixin, TreeBoosting):
     binning : {"quantile", "adaptive"}, default="quantile"
         "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
         are values, as short as `max_bins` allows.
+    propensity_clip : float in [0, 1), default=0.0
+        Smaller values of `propensity` count as this: that lowers the variance of what clicks teach,
+        for some bias.
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best round.
@@ -203,6 +206,7 @@ class GBRank(FitMarginsMixin, TreeBoosting):
         min_samples_category=20,
         max_bins=255,
         binning="quantile",
+        propensity_clip=0.0,
         early_stopping=False,
         scoring="ndcg@10",
         validation_fraction=0.1,
@@ -231,6 +235,7 @@ class GBRank(FitMarginsMixin, TreeBoosting):
         self.min_samples_category = min_samples_category
         self.max_bins = max_bins
         self.binning = binning
+        self.propensity_clip = propensity_clip
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction
@@ -259,6 +264,9 @@ class ViolatedPairs(BoundLoss):
     ranker : GBRank
     data : RankingData
     """
+
+    def _check_takes_propensity(self, ranker):
+        pass  # its pairs have weights
 
     def _prepare(self, ranker):
         self._pairs = hinge_sums(self.data, ranker.margin)

@@ -90,6 +90,9 @@ class LambdaMART(TreeBoosting):
     binning : {"quantile", "adaptive"}, default="quantile"
         "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
         are values, as short as `max_bins` allows.
+    propensity_clip : float in [0, 1), default=0.0
+        Smaller values of `propensity` count as this: that lowers the variance of what clicks teach,
+        for some bias.
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best round.
@@ -212,6 +215,7 @@ class LambdaMART(TreeBoosting):
         min_samples_category=20,
         max_bins=255,
         binning="quantile",
+        propensity_clip=0.0,
         early_stopping=False,
         scoring="ndcg@10",
         validation_fraction=0.1,
@@ -241,6 +245,7 @@ class LambdaMART(TreeBoosting):
         self.min_samples_category = min_samples_category
         self.max_bins = max_bins
         self.binning = binning
+        self.propensity_clip = propensity_clip
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction

@@ -48,6 +48,9 @@ class LambdaRank(ScoreFunctionRanker):
         Most iterations: passes of Adam through all queries.
     tol : float, default=1e-4
         With `early_stopping`, improvements that are no larger do not count.
+    propensity_clip : float in [0, 1), default=0.0
+        Smaller values of `propensity` count as this: that lowers the variance of what clicks teach,
+        for some bias.
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best iteration.
@@ -140,6 +143,7 @@ class LambdaRank(ScoreFunctionRanker):
         batch_size=8,
         max_iter=100,
         tol=1e-4,
+        propensity_clip=0.0,
         early_stopping=False,
         scoring="ndcg@10",
         validation_fraction=0.1,
@@ -157,6 +161,7 @@ class LambdaRank(ScoreFunctionRanker):
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.tol = tol
+        self.propensity_clip = propensity_clip
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction

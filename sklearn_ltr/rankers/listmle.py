@@ -124,6 +124,8 @@ class ListMLE(ScoreFunctionRanker):
     True
     """
 
+    _no_propensity = ListLikelihood.no_propensity
+
     def __init__(
         self,
         hidden_layer_sizes=(),

@@ -49,6 +49,9 @@ class LossRanker(ScoreFunctionRanker):
     tol : float, default=1e-4
         With `early_stopping`, improvements that are no larger do not count. L-BFGS stops where no
         derivative is larger, for features of standard deviation 1.
+    propensity_clip : float in [0, 1), default=0.0
+        Smaller values of `propensity` count as this: that lowers the variance of what clicks teach,
+        for some bias.
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best iteration.
@@ -140,6 +143,7 @@ class LossRanker(ScoreFunctionRanker):
         batch_size=8,
         max_iter=200,
         tol=1e-4,
+        propensity_clip=0.0,
         early_stopping=False,
         scoring="ndcg@10",
         validation_fraction=0.1,
@@ -157,6 +161,7 @@ class LossRanker(ScoreFunctionRanker):
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.tol = tol
+        self.propensity_clip = propensity_clip
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction
@@ -178,6 +183,7 @@ class LossRanker(ScoreFunctionRanker):
         preferences=None,
         preference_weight=None,
         preference_margin=None,
+        propensity=None,
     ):
         """Fit the ranker.
 
@@ -207,6 +213,11 @@ class LossRanker(ScoreFunctionRanker):
             Weight of each preference, not negative.
         preference_margin : array-like of shape (n_pairs,), default=None
             Degree of each preference, positive: how far the winner is to be ahead. None is 1.
+        propensity : array-like of shape (n_samples,), default=None
+            Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
+            models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
+            the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
+            `preferences`, which have weights of their own.
 
         Returns
         -------
@@ -231,6 +242,7 @@ class LossRanker(ScoreFunctionRanker):
             preferences=preferences,
             preference_weight=preference_weight,
             preference_margin=preference_margin,
+            propensity=propensity,
         )
 
     def _loss(self):

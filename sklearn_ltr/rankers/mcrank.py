@@ -203,6 +203,11 @@ class McRank(FitRowsMixin, TreeBoosting):
     array([[0.4, 0.3, 0.1, 0.1, 0.1]])
     """
 
+    _no_propensity = (
+        "it learns the class of each row by itself, and an inverse propensity belongs to no "
+        "class; take LambdaMART, or RegressionRanker with the grades of ClickLog.to_training"
+    )
+
     def __init__(
         self,
         n_estimators=300,

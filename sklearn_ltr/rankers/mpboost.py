@@ -80,6 +80,9 @@ class MPBoost(FitMarginsMixin, StumpBoosting):
     max_bins : int or None, default=255
         Most bins of a feature, 2 to 65,535; a feature with more distinct values is cut at
         quantiles. None keeps every distinct value, so that every threshold of the paper is tried.
+    propensity_clip : float in [0, 1), default=0.0
+        Smaller values of `propensity` count as this: that lowers the variance of what clicks teach,
+        for some bias.
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best round.
@@ -184,6 +187,7 @@ class MPBoost(FitMarginsMixin, StumpBoosting):
         beta=0.5,
         step="paper",
         max_bins=255,
+        propensity_clip=0.0,
         early_stopping=False,
         scoring="ndcg@10",
         validation_fraction=0.1,
@@ -202,6 +206,7 @@ class MPBoost(FitMarginsMixin, StumpBoosting):
         self.beta = beta
         self.step = step
         self.max_bins = max_bins
+        self.propensity_clip = propensity_clip
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction

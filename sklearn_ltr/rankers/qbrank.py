@@ -108,6 +108,9 @@ class QBRank(TreeBoosting):
     binning : {"quantile", "adaptive"}, default="quantile"
         "quantile": bins of equally many rows. "adaptive": bins of equal length, only where there
         are values, as short as `max_bins` allows.
+    propensity_clip : float in [0, 1), default=0.0
+        Smaller values of `propensity` count as this: that lowers the variance of what clicks teach,
+        for some bias.
     early_stopping : bool, default=False
         Stop when `scoring` on validation queries no longer improves, and predict with the model of
         the best round.
@@ -234,6 +237,7 @@ class QBRank(TreeBoosting):
         min_samples_category=20,
         max_bins=255,
         binning="quantile",
+        propensity_clip=0.0,
         early_stopping=False,
         scoring="ndcg@10",
         validation_fraction=0.1,
@@ -264,6 +268,7 @@ class QBRank(TreeBoosting):
         self.min_samples_category = min_samples_category
         self.max_bins = max_bins
         self.binning = binning
+        self.propensity_clip = propensity_clip
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction
@@ -290,6 +295,7 @@ class QBRank(TreeBoosting):
         preference_margin=None,
         init_score=None,
         init_score_val=None,
+        propensity=None,
     ):
         """Fit the ranker.
 
@@ -325,6 +331,11 @@ class QBRank(TreeBoosting):
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
         init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
+        propensity : array-like of shape (n_samples,), default=None
+            Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
+            models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
+            the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
+            `preferences`, which have weights of their own.
 
         Returns
         -------
@@ -345,6 +356,7 @@ class QBRank(TreeBoosting):
             preference_weight=preference_weight,
             preference_margin=preference_margin,
             init_score=init_score,
+            propensity=propensity,
         )
 
     def _check_params(self):
@@ -377,6 +389,13 @@ class RankingRisk(BoundLoss):
     ranker : QBRank
     data : RankingData
     """
+
+    def _check_takes_propensity(self, ranker):
+        if ranker.pair_weight < 1:
+            raise ValueError(
+                "`propensity` weighs pairs by the row that is clicked, and labels of single rows, "
+                "which count where `pair_weight` is below 1, are in no pair: set pair_weight=1."
+            )
 
     def _prepare(self, ranker):
         self._pairs = hinge_sums(self.data, ranker.margin)

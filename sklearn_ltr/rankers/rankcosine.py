@@ -124,6 +124,8 @@ class RankCosine(ScoreFunctionRanker):
     True
     """
 
+    _no_propensity = ListCosine.no_propensity
+
     def __init__(
         self,
         hidden_layer_sizes=(),

@@ -74,6 +74,9 @@ class RankSVM(LinearRanker):
         "squared_hinge" is faster [2]_; "hinge" is the original RankSVM.
     pair_weighting : {"pair", "query"}, default="pair"
         What counts the same: each pair, or each query, however many pairs it has.
+    propensity_clip : float in [0, 1), default=0.0
+        Smaller values of `propensity` count as this: that lowers the variance of what clicks teach,
+        for some bias.
     tol : float, default=1e-6
         :math:`F(w)` exceeds its minimum by at most this times :math:`F(w)`; positive. For the hinge
         less than 1e-8 is hardly within the precision of numbers.
@@ -156,6 +159,7 @@ class RankSVM(LinearRanker):
         *,
         loss="squared_hinge",
         pair_weighting="pair",
+        propensity_clip=0.0,
         tol=1e-6,
         max_iter=1000,
         n_jobs=None,
@@ -164,6 +168,7 @@ class RankSVM(LinearRanker):
         self.C = C
         self.loss = loss
         self.pair_weighting = pair_weighting
+        self.propensity_clip = propensity_clip
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -179,6 +184,7 @@ class RankSVM(LinearRanker):
         preferences=None,
         preference_weight=None,
         preference_margin=None,
+        propensity=None,
     ):
         """Fit the ranker.
 
@@ -202,6 +208,11 @@ class RankSVM(LinearRanker):
             Weight of each preference, not negative.
         preference_margin : array-like of shape (n_pairs,), default=None
             Degree of each preference, positive: how far the winner is to be ahead. None is 1.
+        propensity : array-like of shape (n_samples,), default=None
+            Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
+            models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
+            the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
+            `preferences`, which have weights of their own.
 
         Returns
         -------
@@ -226,6 +237,7 @@ class RankSVM(LinearRanker):
             preferences=preferences,
             preference_weight=preference_weight,
             preference_margin=preference_margin,
+            propensity=propensity,
         )
         data = data.select(data.with_pairs)
         X, variance = _design(data)

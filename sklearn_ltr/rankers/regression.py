@@ -239,6 +239,11 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
     0.9
     """
 
+    _no_propensity = (
+        "it fits the grade of each row by itself, and rows without a click have no inverse "
+        "propensity; fit it to the grades of ClickLog.to_training, or to y / propensity"
+    )
+
     def __init__(
         self,
         n_estimators=300,

@@ -96,6 +96,11 @@ class SingleFeatureRanker(LinearRanker):
     # The one feature is compared only; a sum that overflows is an error of `predict`.
     _computes_with_features = False
 
+    _no_propensity = (
+        "a feature is chosen by a metric of the grades; fit it to the grades of "
+        "ClickLog.to_training"
+    )
+
     def __init__(self, scoring="ndcg@10", *, weights=None, n_jobs=None):
         self.scoring = scoring
         self.weights = weights

@@ -113,6 +113,8 @@ class SVMMAP(LinearRanker):
     0.8
     """
 
+    _no_propensity = "average precision is no sum over clicks; take LambdaMART or RankSVM"
+
     def __init__(
         self,
         C=1.0,

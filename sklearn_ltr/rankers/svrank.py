@@ -108,6 +108,11 @@ class SVRank(LinearRanker):
     0.8
     """
 
+    _no_propensity = (
+        "pairs of equal grades are a part of its loss, and have no row that is clicked before "
+        "the other; fit it to the grades of ClickLog.to_training, or take RankSVM"
+    )
+
     def __init__(
         self,
         C=1.0,
