@@ -57,7 +57,8 @@ class BaseRanker(RegressorMixin, Estimator):
     """
 
     # Requested by default, so that `params={"groups": ids}` is enough in a search. `sample_weight`
-    # because `Pipeline.score` names it.
+    # because `Pipeline.score` names it. `propensity` also by rankers that do not take it, which can
+    # then say why.
     __metadata_request__fit = {"groups": True, "query_weight": True, "propensity": True}
     __metadata_request__score = {"groups": True, "query_weight": True, "sample_weight": None}
 

@@ -77,6 +77,10 @@ BEGIN = {
             "Row of the winner and row of the loser, both of one query, as clicks or comparisons",
             "QBRank takes labels, too",
         ),
+        "propensity": (
+            "Where grades are clicks: the probability, in (0, 1], that each row was looked at",
+            "a blend hands them on, and not all take `preferences`, which they do not go with",
+        ),
     },
     "metrics": {
         "y_true": ("Grade of each row", "which grades a metric takes"),

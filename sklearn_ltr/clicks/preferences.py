@@ -56,8 +56,12 @@ def preferences_from_clicks(
     - "no_click": a clicked document over all unclicked ones of the session. *Bias*: towards the
       order shown, as what is at the top is clicked more often for being there; of a log of one
       ranker its order is learnt. It is turned where documents differ more than positions, as it
-      has preferences both ways. With inverse propensities as weights of the clicks, this bias
-      goes.
+      has preferences both ways. Rankers weigh the same pairs by inverse propensities,
+      ``fit(propensity=...)``, in lists by session, ``ClickLog.to_training(by_session=True)``.
+      Little is left of the bias then: of documents of attractiveness :math:`a_i > a_j`, which are
+      looked at with probability :math:`p_i` and :math:`p_j`, the order is turned only if
+      :math:`1 / a_j - 1 / a_i < p_j - p_i`, as pairs of two clicks do not count. Nothing is left
+      where each list has one click, such as a copy of the list for each of its clicks.
 
     Parameters
     ----------

@@ -104,6 +104,9 @@ class ApproxNDCG(Loss):
     first steps is often much further, where all pairs are so far apart that their slopes vanish,
     and nothing is learnt any more.
 
+    Where clicks have propensities p, gains are times 1 / p, relative to the largest, and Z is
+    as without.
+
     References
     ----------
     .. [1] Qin, Liu, Li. "A General Approximation Framework for Direct Optimization of Information

@@ -110,6 +110,9 @@ class ExponentialPairs(PairsAlike, Loss):
     Where the loss of a query exceeds :math:`e^{300}` it goes on linearly in its logarithm, so that
     numbers stay finite; it remains convex. No boosting comes there, which starts at equal scores.
 
+    Where clicks have propensities p, each pair is times 1 / p of its winner, relative to the
+    largest; means are over numbers of pairs.
+
     References
     ----------
     .. [1] Zhu, Chen, Zhu, Wang, Wang, Chen. "A General Magnitude-Preserving Boosting Algorithm for

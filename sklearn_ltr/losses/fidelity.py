@@ -116,6 +116,9 @@ class FidelityPairs(PairsAlike, Loss):
     largest second derivative of :math:`-\sqrt{s}`. It bounds the loss, which is not convex, for any
     step.
 
+    Where clicks have propensities p, each pair is times 1 / p of its winner, relative to the
+    largest; means are over numbers of pairs.
+
     References
     ----------
     .. [1] Tsai, Liu, Qin, Chen, Ma. "FRank: A Ranking Method with Fidelity Loss". SIGIR 2007.

@@ -43,6 +43,10 @@ class ListCrossEntropy(Loss):
     far behind has :math:`p_i(h)` near 0, and the step :math:`-G_i / W_i` would have no limit; with
     the maximum it lies in [-1, 1].
 
+    Where clicks have propensities p, the numerator of :math:`p_i(y / T)` is :math:`1 + (e^{y_i
+    / T} - 1) / p_i`, with 1 / p relative to the largest: what a click adds is weighed. Its
+    denominator is as without, so that the probabilities do not sum to 1.
+
     References
     ----------
     .. [1] Cao, Qin, Liu, Tsai, Li. "Learning to Rank: From Pairwise Approach to Listwise Approach".

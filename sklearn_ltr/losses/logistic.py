@@ -97,6 +97,9 @@ class LogisticPairs(PairsAlike, Loss):
     :math:`\kappa(m)` that touches :math:`\ln(1 + e^{-m})` at m lies above it everywhere [2]_. It is
     larger than the second derivative at m, which does not bound long steps.
 
+    Where clicks have propensities p, each pair is times 1 / p of its winner, relative to the
+    largest; means are over numbers of pairs.
+
     References
     ----------
     .. [1] Burges et al. "Learning to Rank using Gradient Descent". ICML 2005.

@@ -44,6 +44,9 @@ class SquaredHinge(PairsAlike, Loss):
     those that cost nothing included, and bounds the loss for any step: the Hessian of a pair is
     :math:`\begin{pmatrix} 1 & -1 \\ -1 & 1 \end{pmatrix}`, at most the diagonal (2, 2), or 0.
 
+    Where clicks have propensities p, each pair is times 1 / p of its winner, relative to the
+    largest; means are over numbers of pairs.
+
     References
     ----------
     .. [1] Zheng, Zha, Zhang, Chapelle, Chen, Sun. "A General Boosting Method and its Application to

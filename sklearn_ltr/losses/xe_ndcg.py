@@ -66,6 +66,10 @@ class ListNDCGCrossEntropy(Loss):
     that of `ListCrossEntropy`. The paper's trees divide an approximation of the Newton direction by
     :math:`\rho (1 - \rho)`, which has no limit where a row is far behind.
 
+    Where clicks have propensities p, the numerator of :math:`\phi_i` is :math:`(2^{y_i} - 1) /
+    p_i + 1 - \gamma_i`, with 1 / p relative to the largest: what a click adds is weighed. Its
+    denominator is as without, so that :math:`\phi` does not sum to 1.
+
     References
     ----------
     .. [1] Bruch. "An Alternative Cross Entropy Loss for Learning-to-Rank". WWW 2021.

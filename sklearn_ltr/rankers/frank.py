@@ -150,6 +150,10 @@ class FRank(FitPairsMixin, StumpBoosting):
     number. The loss is not convex: far-wrong pairs hardly weigh, so that a long step may be hard to
     take back.
 
+    With `propensity` a pair weighs 1 / p of the row that wins it, the one that is clicked,
+    relative to the largest weight. Pairs of a query share its weight by their number before, so
+    that a single click does not cancel its own. It does not go with `tie_weight`.
+
     References
     ----------
     .. [1] Tsai, Liu, Qin, Chen, Ma. "FRank: A Ranking Method with Fidelity Loss". SIGIR 2007.

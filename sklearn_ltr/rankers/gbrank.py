@@ -168,6 +168,9 @@ class GBRank(FitMarginsMixin, TreeBoosting):
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit.
 
+    With `propensity` a pair weighs 1 / p of the row that wins it, the one that is clicked,
+    relative to the largest weight. It does not go with `tie_weight`.
+
     References
     ----------
     .. [1] Zheng, Chen, Sun, Zha. "A Regression Framework for Learning Ranking Functions Using

@@ -176,6 +176,11 @@ class LambdaMART(TreeBoosting):
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit.
 
+    With `propensity` the gain of a row is :math:`(2^y - 1) / p`, relative to the largest 1 / p,
+    and the ideal that it is over is that of :math:`2^y - 1`: were it of the same gains, a
+    single click would cancel its own p. It needs NDCG as `metric`, and `query_norm=False`, as
+    the sum that this divides by has p in it.
+
     References
     ----------
     .. [1] Burges. "From RankNet to LambdaRank to LambdaMART: An Overview". Microsoft Research

@@ -117,6 +117,10 @@ class LambdaRank(ScoreFunctionRanker):
     ``pair_weighting="query"``, which [1]_ does not have, the gradients of a query are divided by
     the number of its pairs, on top of the share of the ideal that :math:`\Delta` is.
 
+    With `propensity` the gain of a row is :math:`(2^y - 1) / p`, relative to the largest 1 / p,
+    and the ideal that it is over is that of :math:`2^y - 1`: were it of the same gains, a
+    single click would cancel its own p. It needs NDCG as `metric`.
+
     References
     ----------
     .. [1] Burges, Ragno, Le. "Learning to Rank with Nonsmooth Cost Functions". NIPS 2006.

@@ -108,6 +108,8 @@ class ListMLE(ScoreFunctionRanker):
     loss does not depend on the order of rows. For a linear function the loss is convex, and L-BFGS
     finds its minimum. A query takes O(n log n) for n rows.
 
+    `propensity` is refused: the probability of a whole order is no sum over clicks.
+
     References
     ----------
     .. [1] Xia, Liu, Wang, Zhang, Li. "Listwise Approach to Learning to Rank: Theory and Algorithm".

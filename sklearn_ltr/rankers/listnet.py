@@ -110,6 +110,11 @@ class ListNet(ScoreFunctionRanker):
     convex and L-BFGS finds its minimum; the paper uses plain gradient descent. Queries with a
     single grade are left out: the formula would pull their scores together.
 
+    With `propensity` what a click adds to a row's :math:`p_i(y / T)`, compared with a row of
+    grade 0, is times 1 / p, relative to the largest. What all is divided by is as without, so
+    that a single click does not cancel its own p; the shares then do not sum to 1. Grades must
+    not be negative.
+
     References
     ----------
     .. [1] Cao, Qin, Liu, Tsai, Li. "Learning to Rank: From Pairwise Approach to Listwise Approach".

@@ -120,6 +120,9 @@ class LossRanker(ScoreFunctionRanker):
     The curvature of the loss is not used. A loss that is not convex has local minima, of which
     L-BFGS finds one.
 
+    With `propensity` the loss weighs clicks, as it says; one that has no way to refuses, and so
+    does one's own.
+
     Examples
     --------
     >>> from sklearn_ltr import LossRanker

@@ -159,6 +159,9 @@ class MPBoost(FitMarginsMixin, StumpBoosting):
     feature order for those features that can still win. More than 32 distinct grades take explicit
     pairs: time and memory then grow with the number of pairs.
 
+    With `propensity` a pair weighs 1 / p of the row that wins it, the one that is clicked,
+    relative to the largest weight. `bound_` is then of the share by weight.
+
     References
     ----------
     .. [1] Zhu, Chen, Zhu, Wang, Wang, Chen. "A General Magnitude-Preserving Boosting Algorithm for

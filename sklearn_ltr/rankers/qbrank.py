@@ -197,6 +197,10 @@ class QBRank(TreeBoosting):
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit.
 
+    With `propensity` a pair weighs 1 / p of the row that wins it, the one that is clicked,
+    relative to the largest weight. It goes with `pair_weight=1` alone, as labels of single rows
+    have no winner, and not with `tie_weight`.
+
     References
     ----------
     .. [1] Zheng, Zha, Zhang, Chapelle, Chen, Sun. "A General Boosting Method and its Application to

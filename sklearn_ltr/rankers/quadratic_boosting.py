@@ -184,6 +184,9 @@ class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit, as long as that is true of the loss and of the estimator.
 
+    With `propensity` the loss weighs clicks, as it says; one that has no way to refuses, and so
+    does one's own.
+
     References
     ----------
     .. [1] Zheng, Zha, Zhang, Chapelle, Chen, Sun. "A General Boosting Method and its Application to

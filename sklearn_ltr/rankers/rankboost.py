@@ -127,6 +127,9 @@ class RankBoost(FitPairsMixin, StumpBoosting):
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit.
 
+    With `propensity` a pair weighs 1 / p of the row that wins it, the one that is clicked,
+    relative to the largest weight.
+
     References
     ----------
     .. [1] Freund, Iyer, Schapire, Singer. "An Efficient Boosting Algorithm for Combining

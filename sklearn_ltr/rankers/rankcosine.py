@@ -109,6 +109,9 @@ class RankCosine(ScoreFunctionRanker):
     and the paper's where scores are large. The loss is not convex. The paper adds up weak rankers
     in the manner of boosting; here the weights of the features are fitted together.
 
+    `propensity` is refused: the length of the grades, which a cosine is over, is no sum over
+    clicks.
+
     References
     ----------
     .. [1] Qin, Zhang, Tsai, Wang, Liu, Li. "Query-level Loss Functions for Information Retrieval".

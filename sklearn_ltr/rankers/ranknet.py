@@ -130,6 +130,10 @@ class RankNet(ScoreFunctionRanker):
     before they are propagated back, once a row. For a linear function the loss is convex, and
     L-BFGS finds its minimum.
 
+    With `propensity` a pair weighs 1 / p of the row that wins it, the one that is clicked,
+    relative to the largest weight. Means are over numbers of pairs, so that a single click does
+    not cancel its own. It does not go with `tie_weight`.
+
     References
     ----------
     .. [1] Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender. "Learning to Rank using

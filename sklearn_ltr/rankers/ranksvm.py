@@ -135,6 +135,10 @@ class RankSVM(LinearRanker):
     The model does not depend on the order of rows, on the names of queries, or on `n_jobs`, to the
     last bit.
 
+    With `propensity` a pair weighs 1 / p of the row that wins it, the one that is clicked,
+    relative to the largest weight. With ``pair_weighting="query"`` the pairs of a query are
+    counted, not weighed, so that a single click does not cancel its own.
+
     References
     ----------
     .. [1] Joachims. "Optimizing Search Engines Using Clickthrough Data". KDD 2002.

@@ -143,6 +143,10 @@ class XENDCG(TreeBoosting):
     of rows, on the names of queries, or on `n_jobs`, to the last bit, and a warm start continues as
     if it had not been interrupted.
 
+    With `propensity` what a click adds to a row's :math:`\phi_i`, compared with a row of grade
+    0, is times 1 / p, relative to the largest. What all is divided by is as without, so that a
+    single click does not cancel its own p; they then do not sum to 1.
+
     References
     ----------
     .. [1] Bruch. "An Alternative Cross Entropy Loss for Learning-to-Rank". WWW 2021.

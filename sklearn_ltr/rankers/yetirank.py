@@ -171,6 +171,9 @@ class YetiRank(TreeBoosting):
     Missing values (NaN) go to the side of a split where they help more; at a node without any, to
     the side of most rows. Sparse matrices are binned as they are, and never made dense.
 
+    With `propensity` the weight of a pair is :math:`|y_i - y_j| / p_i`, i the better row,
+    relative to the largest 1 / p.
+
     References
     ----------
     .. [1] Gulin, Kuralenok, Pavlov. "Winning the Transfer Learning Track of Yahoo!'s Learning To

@@ -134,7 +134,9 @@ def test_signatures_stay(R):
     with sklearn.config_context(enable_metadata_routing=True):
         requests = R().get_metadata_routing().fit.requests
         names = set(parameters) - {"self", "X", "y"}
-        assert set(requests) == names
+        # Those of clicks also reach the rankers that refuse them, which say why.
+        assert set(requests) == names | {"propensity"}
+        assert requests["propensity"] is True
         assert (
             R().set_fit_request(groups=False).get_metadata_routing().fit.requests["groups"] is False
         )

@@ -342,3 +342,37 @@ def test_members_of_a_blend():
         blend = BlendedRanker(members).fit(X, y, groups, propensity=p)
     alone = clone(members[0][1]).fit(X, y, groups, propensity=p)
     assert_same(blend.named_estimators_["svm"], alone, X)
+
+
+def expected_clicks(a, p, one_click):
+    """All lists of two documents, the first always above, with how likely each is.
+
+    With `one_click` a list is there once for each of its clicks, the others taken for none.
+    """
+    lists = []
+    for clicked in ([1, 0], [0, 1], [1, 1]):
+        share = np.prod(np.where(clicked, p * a, 1 - p * a))
+        copies = np.diag(clicked)[np.flatnonzero(clicked)] if one_click else [clicked]
+        lists += [(share, copy) for copy in copies]
+    weight, y = (np.array(column, dtype=float) for column in zip(*lists, strict=True))
+    return np.repeat(weight, 2), y.ravel(), np.repeat(np.arange(len(weight)), 2)
+
+
+@pytest.mark.parametrize("a", [(0.9, 0.5), (0.5, 0.9), (0.8, 0.9), (0.1, 0.11)])
+@pytest.mark.parametrize("one_click", [False, True])
+def test_what_is_left_of_the_bias(a, one_click):
+    """Pairs of two clicks do not count, which turns the order of documents that are clicked often.
+
+    With a list for each click, nothing is left: scores are the logarithms of attractiveness.
+    """
+    a, p = np.array(a), np.array([1.0, 0.4])
+    weight, y, groups = expected_clicks(a, p, one_click)
+    X, p_of_row = np.tile([[1.0], [0.0]], (len(y) // 2, 1)), np.tile(p, len(y) // 2)
+    ranker = RankNet(alpha=0.0, tol=1e-10)
+    scores = ranker.fit(X, y, groups, query_weight=weight, propensity=p_of_row).predict(X)
+    lost = np.ones(2) if one_click else (1 - p * a)[::-1]
+    assert scores[0] - scores[1] == pytest.approx(
+        np.log(a[0] * lost[0] / (a[1] * lost[1])), rel=1e-5
+    )
+    turned = (1 / a[0] - 1 / a[1] < p[0] - p[1]) and a[1] > a[0]
+    assert ((scores[0] > scores[1]) == (a[0] > a[1])) == (one_click or not turned)
