@@ -74,19 +74,20 @@ cdef void query_sums_of_grades(
     cdef const double* signed = factors + L * L
     cdef const double* unit = factors + 2 * L * L
     cdef Py_ssize_t a, b, i
-    cdef double d, product, pi, deg
+    cdef double w, d, product, pi, deg
     cdef double total = 0
     extremes(F, grade, n, L, low, high)
     memset(S, 0, L * L * sizeof(double))
     for i in range(n):
         a = grade[i]
+        w = weight[i]
         for b in range(L):
             d = distance[a * L + b]
             if b == a or high[b] < low[b]:
                 E[i * L + b] = 0
             elif b < a:
                 E[i * L + b] = (
-                    scale[a * L + b] * exp(shift - d * (F[i] - (low[a] + high[b]) / 2)) * weight[i]
+                    w * scale[a * L + b] * exp(shift - d * (F[i] - (low[a] + high[b]) / 2))
                 )
             else:
                 E[i * L + b] = scale[a * L + b] * exp(shift + d * (F[i] - (low[b] + high[a]) / 2))

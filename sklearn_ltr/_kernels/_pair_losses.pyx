@@ -51,11 +51,12 @@ cdef void pair_sums_of_query(
     double[::1] out,
 ) noexcept nogil:
     cdef Py_ssize_t i, j
-    cdef double t, total
+    cdef double t, w, total
     for i in range(first, last):
         total = 0
+        w = weight[i]
         for j in range(start, lower[i]):
-            t = weight[i] * value_of(term, scores[i] - scores[j], target, rest)
+            t = w * value_of(term, scores[i] - scores[j], target, rest)
             total += t
             out[j] += sign * t
         out[i] += total
@@ -150,12 +151,13 @@ cdef double gap_logistic_sums_of_query(
     double[::1] bend,
 ) noexcept nogil:
     cdef Py_ssize_t i, j
-    cdef double gap, next_gap, d, x, right, pull, pulls, bends, value = 0, product
+    cdef double w, gap, next_gap, d, x, right, pull, pulls, bends, value = 0, product
     for i in range(first, last):
         pulls = bends = gap = 0
         product = 1
+        w = weight[i]
         for j in range(start, lower[i]):
-            next_gap = weight[i] * (grades[i] - grades[j])
+            next_gap = w * (grades[i] - grades[j])
             if next_gap != gap or product < LITTLE:
                 # One logarithm for many pairs, as above.
                 value -= gap * log(product)
