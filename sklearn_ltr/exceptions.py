@@ -11,6 +11,10 @@ class CutQueryWarning(UserWarning):
     """A query that is scored was trained on with other rows."""
 
 
+class EstimatedIdealWarning(UserWarning):
+    """NDCG of clicks with propensities has an ideal that is estimated, and not without bias."""
+
+
 class InconsistentVersionWarning(UserWarning):
     """A pickle is loaded by another version of this package than the one that wrote it.
 

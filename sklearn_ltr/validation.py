@@ -168,6 +168,39 @@ def check_sample_weight(sample_weight, n_samples):
     return None if (sample_weight == 1).all() else sample_weight
 
 
+def check_propensity(propensity, name, n_rows=None):
+    """How likely each row was looked at, as an array.
+
+    Parameters
+    ----------
+    propensity : array-like of shape (n_rows,)
+    name : str
+        Name of the argument in error messages.
+    n_rows : int, default=None
+        Number of rows expected; None takes any.
+
+    Raises
+    ------
+    ValueError
+        If it is not one number a row, each above 0 and at most 1.
+    """
+    propensity = check_column(propensity, name, n_rows)
+    wrong = ~((propensity > 0) & (propensity <= 1))
+    if wrong.any():
+        row = int(wrong.argmax())
+        remedy = (
+            "Divide all of them by the largest."
+            if propensity[row] > 1
+            else "Of a row that was not clicked it is without effect: give 1. Raise what is too "
+            "small to divide by, np.maximum(p, 0.01)."
+        )
+        raise ValueError(
+            f"`{name}` has {propensity[row]:g} at row {row}; propensities are above 0 and at most "
+            f"1. {remedy}"
+        )
+    return propensity
+
+
 def check_largest_weight(weight, name, unit):
     """Raise ValueError for weights too large, or all too small, to compute with."""
     k = int(weight.argmax())

@@ -86,6 +86,10 @@ BEGIN = {
         "y_true": ("Grade of each row", "which grades a metric takes"),
         "k": ("Cut-off", "what counts beyond it"),
         "query_weight": ("Weight of each row's query in the mean", "`ndcg_score` has it in full"),
+        "propensity": (
+            "How likely each row was looked at, in (0, 1], where `y_true` are clicks: each click",
+            "of NDCG the ideal is an estimate",
+        ),
         "ties": (
             'How rows of equal score are ranked. "average" is the expectation of the value over',
             "`ndcg_score` has it in full",
@@ -125,11 +129,13 @@ DIFFERENT = {
         ("sample_weight", "BlendedRanker.fit"): "for members",
         **{
             (name, "BlendedRanker.fit"): "a weight is chosen by them"
-            for name in ("X_val", "y_val", "groups_val")
+            for name in ("X_val", "y_val", "groups_val", "propensity_val")
         },
     },
     "metrics": {
         "denominator": "of two formulae",
+        "self_normalized": "what the sum is, or what is left of the quotient",
+        ("gain", "average_relevance_position"): "the papers take grades as they are",
         ("ties", "kendall_tau_distance"): "of pairs",
         ("ties", "misordering_rate"): "of pairs",
         ("query_weight", "misordering_rate"): "of pairs",

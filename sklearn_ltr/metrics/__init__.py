@@ -4,7 +4,7 @@
 
 from sklearn_ltr.metrics._per_query import Metric, QueryValues
 from sklearn_ltr.metrics.correlation import kendall_tau_distance, rank_in_query
-from sklearn_ltr.metrics.dcg import dcg_score, ndcg_score
+from sklearn_ltr.metrics.dcg import average_relevance_position, dcg_score, ndcg_score
 from sklearn_ltr.metrics.pairwise import misordering_rate, pair_precision_score
 from sklearn_ltr.metrics.precision import average_precision_score, precision_at_k_score
 from sklearn_ltr.metrics.reciprocal import expected_reciprocal_rank_score, reciprocal_rank_score
@@ -14,6 +14,7 @@ __all__ = [
     "Metric",
     "QueryValues",
     "average_precision_score",
+    "average_relevance_position",
     "dcg_score",
     "expected_reciprocal_rank_score",
     "get_metric",

@@ -8,13 +8,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.validation import _num_samples
 
 from sklearn_ltr._kernels import _types
 from sklearn_ltr.estimator import python_scalar
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.queries import per_query as reduce_to_queries
 from sklearn_ltr.reduction import mean
-from sklearn_ltr.validation import check_column, warn_caller
+from sklearn_ltr.validation import check_column, check_propensity, warn_caller
 from sklearn_ltr.versions import Versioned
 
 TIES = _types.names(_types.Ties)  # ("average", ...)
@@ -46,13 +47,15 @@ class Metric(Versioned):
     - `presets`, mapping a tool's name to the switches that match the tool;
     - ``_values(y_true, y_score, offsets, n_threads)``, the values of the queries, NaN where
       undefined; a metric that can be so has a field `undefined` and says when in `undefined_when`;
-    - ``check_grades(y_true)`` if not every finite grade will do, and then `takes_negative_grades`.
+    - ``check_grades(y_true)`` if not every finite grade will do, and then `takes_negative_grades`;
+    - `takes_propensity`, if ``_values`` has a further argument, the propensity of each row.
     """
 
     label: ClassVar[str]
     presets: ClassVar[dict[str, dict]]
     undefined_when: ClassVar[str]
     takes_negative_grades: ClassVar[bool] = True
+    takes_propensity: ClassVar[bool] = False
     k = None  # of a metric without cut-off
 
     @classmethod
@@ -91,7 +94,15 @@ class Metric(Versioned):
         for field in fields(self):
             object.__setattr__(self, field.name, python_scalar(getattr(self, field.name)))
 
-    def __call__(self, y_true, y_score, groups=None, query_weight=None, per_query=False):
+    def __call__(
+        self,
+        y_true,
+        y_score,
+        groups=None,
+        query_weight=None,
+        per_query=False,
+        propensity=None,
+    ):
         """Evaluate scores.
 
         Parameters
@@ -101,19 +112,28 @@ class Metric(Versioned):
             Query id of each row; None is one query.
         query_weight : array-like of shape (n_samples,), default=None
         per_query : bool, default=False
+        propensity : array-like of shape (n_samples,), default=None
+            How likely each row was looked at, if `y_true` are clicks. Few metrics take it.
 
         Returns
         -------
         value : float or QueryValues
         """
+        given = y_true
         y_true, y_score, queries, query_weight = group_rows(y_true, y_score, groups, query_weight)
+        if propensity is not None:
+            self.check_takes_propensity()
+            n_rows = _num_samples(given)
+            propensity = check_propensity(propensity, "propensity", n_rows)[queries.order]
+            self.warn_of_propensity()
         self.check_grades(y_true)
-        values = self._settled(y_true, y_score, queries.offsets, 1, queries.ids)
+        rows = y_true, y_score, queries.offsets, 1, propensity, query_weight
+        values = self._settled(*rows, ids=queries.ids)
         if per_query:
             return QueryValues(values, queries.ids)
         return self._mean(values, query_weight)
 
-    def on_groups(self, y_true, y_score, offsets, query_weight=None, n_threads=1):
+    def on_groups(self, y_true, y_score, offsets, query_weight=None, n_threads=1, propensity=None):
         """Evaluate scores of rows that are already grouped, without validating them.
 
         Parameters
@@ -126,27 +146,50 @@ class Metric(Versioned):
             Positive.
         n_threads : int, default=1
             Does not change the result.
+        propensity : ndarray of shape (n_samples,), dtype float64, default=None
+            In (0, 1], and only for a metric that takes it.
 
         Returns
         -------
         value : float
         """
-        return self._mean(self._settled(y_true, y_score, offsets, n_threads), query_weight)
+        rows = y_true, y_score, offsets, n_threads, propensity, query_weight
+        return self._mean(self._settled(*rows), query_weight)
 
-    def of_queries(self, data, scores, settled=False):
+    def of_queries(self, data, scores, settled=False, propensity=None):
         """Values of the queries of a RankingData at `scores`, NaN where the metric is undefined.
 
         If `settled`, with the rule for undefined ones applied.
         """
-        values = self._settled if settled else self._values
-        return values(data.y, scores, data.offsets, data.n_threads)
+        values = self._settled if settled else self._of_rows
+        rows = data.y, scores, data.offsets, data.n_threads
+        return values(*rows, propensity, data.query_weight)
 
     def check_grades(self, y_true):
         """Raise ValueError for finite grades that the metric cannot take."""
 
-    def _settled(self, y_true, y_score, offsets, n_threads, ids=None):
+    def check_takes_propensity(self):
+        """Raise ValueError if there is no form of the metric for clicks with propensities."""
+        if not self.takes_propensity:
+            raise ValueError(
+                f"{self.name} takes no `propensity`: clicks over their propensities estimate sums "
+                "over rows, as dcg and neg_arp are. Give one of these, or leave `propensity` out "
+                "if these are true grades."
+            )
+
+    def warn_of_propensity(self):
+        """Say what is not estimated without bias, where clicks have propensities."""
+
+    def _of_rows(self, y_true, y_score, offsets, n_threads, propensity, query_weight):
+        """Values of the queries, NaN where undefined, with propensities if there are any."""
+        more = () if propensity is None else (propensity,)
+        return self._values(y_true, y_score, offsets, n_threads, *more)
+
+    def _settled(
+        self, y_true, y_score, offsets, n_threads, propensity=None, query_weight=None, ids=None
+    ):
         """Values of the queries, with the rule for undefined ones applied."""
-        values = self._values(y_true, y_score, offsets, n_threads)
+        values = self._of_rows(y_true, y_score, offsets, n_threads, propensity, query_weight)
         undefined = np.isnan(values)
         if undefined.any() and self.undefined != "skip":
             if self.undefined == "raise":

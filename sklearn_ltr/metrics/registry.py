@@ -6,7 +6,7 @@ import re
 
 from sklearn_ltr.metrics._per_query import Metric
 from sklearn_ltr.metrics.correlation import KendallTau
-from sklearn_ltr.metrics.dcg import DCG, NDCG
+from sklearn_ltr.metrics.dcg import DCG, NDCG, NegativeRelevancePosition
 from sklearn_ltr.metrics.precision import AveragePrecision, PrecisionAtK
 from sklearn_ltr.metrics.reciprocal import ExpectedReciprocalRank, ReciprocalRank
 
@@ -17,6 +17,7 @@ METRICS = {
     "mrr": ReciprocalRank,
     "err": ExpectedReciprocalRank,
     "kendall": KendallTau,
+    "neg_arp": NegativeRelevancePosition,
     "p": PrecisionAtK,
     "precision": PrecisionAtK,
 }
@@ -29,20 +30,21 @@ def get_metric(name, **switches):
     ----------
     name : str or Metric
         "dcg", "ndcg", "map", "mrr", "err" or "p" ("precision"), with a cut-off as in "ndcg@10",
-        which "p" needs; or "kendall", E = 1 - 2T of the Kendall tau distance T. "err" needs the
-        switch `max_grade`. Of every metric higher values are better. A metric object is returned as
-        it is.
+        which "p" needs; "kendall", E = 1 - 2T of the Kendall tau distance T; or "neg_arp", minus
+        the average relevance position. "err" needs the switch `max_grade`. Of every metric higher
+        values are better. A metric object is returned as it is.
     **switches : object
         Switches of the metric's function (`dcg_score`, `ndcg_score`, `average_precision_score`,
         `precision_at_k_score`, `reciprocal_rank_score`, `expected_reciprocal_rank_score`,
-        `kendall_tau_distance`), among them `like`, but not its cut-off, which belongs to the name.
+        `kendall_tau_distance`, `average_relevance_position`), among them `like`, but not its
+        cut-off, which belongs to the name.
 
     Returns
     -------
     metric : Metric
-        ``metric(y_true, y_score, groups=None, query_weight=None, per_query=False)`` evaluates
-        scores. Metrics with equal switches are equal; they can be hashed, copied and pickled, and
-        their repr shows the switches.
+        ``metric(y_true, y_score, groups=None, query_weight=None, per_query=False,
+        propensity=None)`` evaluates scores. Metrics with equal switches are equal; they can be
+        hashed, copied and pickled, and their repr shows the switches.
 
     Raises
     ------

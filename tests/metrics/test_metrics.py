@@ -589,7 +589,7 @@ def test_switches_of_a_named_metric():
 def test_unknown_name(name):
     with pytest.raises(
         ValueError,
-        match=r"Unknown metric .* Known names: dcg, err, kendall, map, mrr, ndcg, p, prec",
+        match=r"Unknown metric .* Known names: dcg, err, kendall, map, mrr, ndcg, neg_arp, p, prec",
     ):
         get_metric(name)
 
