@@ -10,7 +10,8 @@ from difflib import get_close_matches
 # What other libraries, LightGBM, XGBoost and CatBoost among them, or a guess call an argument.
 QUERIES = re.compile(r"groups?(_ids?)?|qids?|(query|queries)(_ids?)?")
 VALIDATION = re.compile(
-    r"eval_(set|group|qid|name)s?|valid(ation)?_(set|data)s?|(X|y|groups?)_val(id)?"
+    r"eval_(set|group|qid|name)s?|valid(ation)?_(set|data)s?"
+    r"|(X|y|groups?|propensity)_val(id)?"
 )
 WEIGHTS = re.compile(r"(sample_|query_|group_)?weights?")
 WEIGHTS_OF_VALIDATION = re.compile(
@@ -49,14 +50,15 @@ def explain_keywords(method):
             if name not in accepted:
                 where = f"{type(self).__name__}.{method.__name__}"
                 raise TypeError(
-                    f"{where}() has no argument `{name}`: {_in_its_place(name, accepted, self)}."
+                    f"{where}() has no argument `{name}`: "
+                    f"{_in_its_place(name, accepted, self, method.__name__)}."
                 )
         return method(self, *args, **kwargs)
 
     return explained
 
 
-def _in_its_place(name, accepted, estimator):
+def _in_its_place(name, accepted, estimator, method):
     """What to give in the place of an argument that there is not."""
     parameters, cls = estimator.get_params(deep=False), type(estimator).__name__
     if name in parameters:
@@ -67,6 +69,11 @@ def _in_its_place(name, accepted, estimator):
             return f"give the query id of each row as groups={sizes if 'group' in name else ''}"
         others = " and ".join(method for method in METHODS if _takes_groups(estimator, method))
         return "it needs no query ids" + (f"; {others} take groups=" if others else "")
+    if name == "propensity" and method in ("score", "__call__"):
+        return (
+            "it scores by true grades. A scorer that weighs clicks by propensities is "
+            'sklearn_ltr.scorers.make_ranking_scorer("dcg@10", propensity=True)'
+        )
     if VALIDATION.fullmatch(name):
         if "X_val" in accepted:
             return "give validation rows as X_val=, y_val= and groups_val="

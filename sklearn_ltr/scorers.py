@@ -6,15 +6,23 @@ from functools import partial
 
 from sklearn_ltr.base import only_labelled, predict_queries
 from sklearn_ltr.estimator import Estimator
+from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics import Metric, get_metric
+from sklearn_ltr.validation import check_choice, check_propensity
 
-__all__ = ["RankingScorer", "get_scorer", "make_ranking_scorer"]
+__all__ = ["PropensityScorer", "RankingScorer", "get_scorer", "make_ranking_scorer"]
 
 NO_GROUPS = (
     "A ranking scorer needs `groups`, the query id of each row, and got None. In a search or in "
     "cross-validation groups reach the scorer only with metadata routing: call "
     "sklearn.set_config(enable_metadata_routing=True), then search.fit(X, y, groups=g) or "
     'cross_val_score(..., params={"groups": g}).'
+)
+NO_PROPENSITY = (
+    "This scorer was made with propensity=True and needs `propensity`, how likely each row was "
+    "looked at; it got None. In a search or in cross-validation give it as groups are given: "
+    'search.fit(X, clicks, groups=g, propensity=p) or cross_val_score(..., params={"groups": g, '
+    '"propensity": p}), with metadata routing. Of true grades it is 1 everywhere.'
 )
 
 
@@ -33,12 +41,16 @@ class RankingScorer(Estimator):
 
     __metadata_request__score = {"groups": True, "query_weight": True}
 
+    # Whether clicks are weighed by propensities.
+    weighs_clicks = False
+
     def __init__(self, metric):
         self.metric = metric
 
     def __repr__(self):
-        return f"RankingScorer(metric={self.metric!r})"
+        return f"{type(self).__name__}(metric={self.metric!r})"
 
+    @explain_keywords
     def __call__(self, estimator, X, y, groups=None, query_weight=None):
         """Score the rankings that an estimator gives.
 
@@ -66,18 +78,73 @@ class RankingScorer(Estimator):
         ValueError
             If `groups` is None.
         """
+        return self._score(estimator, X, y, groups, query_weight)
+
+    def _score(self, estimator, X, y, groups, query_weight, propensity=None):
         if groups is None:
             raise ValueError(NO_GROUPS)
-        y_score = predict_queries(estimator, X, groups)
+        y_score, weights = predict_queries(estimator, X, groups), {}
+        if propensity is not None:
+            propensity = check_propensity(propensity, "propensity", len(y_score))
+            weights["propensity"] = only_labelled(y, propensity, None, None)[1]
         y, y_score, groups, query_weight = only_labelled(y, y_score, groups, query_weight)
-        return self.metric(y, y_score, groups=groups, query_weight=query_weight)
+        return self.metric(y, y_score, groups=groups, query_weight=query_weight, **weights)
 
     def score(self, *args, **kwargs):
         """The same as calling the scorer; metadata requests need a method of this name."""
         return self(*args, **kwargs)
 
 
-def make_ranking_scorer(metric, **switches):
+class PropensityScorer(RankingScorer):
+    """A ranking metric of clicks with propensities as a scorer for scikit-learn.
+
+    What ``make_ranking_scorer(..., propensity=True)`` builds. It is a `RankingScorer` that asks for
+    `propensity`, too, with metadata routing, and does without it in no call.
+
+    Parameters
+    ----------
+    metric : Metric or callable
+        ``metric(y_true, y_score, groups=..., query_weight=..., propensity=...)`` -> float, higher
+        is better.
+    """
+
+    __metadata_request__score = {"propensity": True}
+
+    weighs_clicks = True
+
+    @explain_keywords
+    def __call__(self, estimator, X, y, groups=None, query_weight=None, propensity=None):
+        """Score the rankings that an estimator gives, by clicks.
+
+        Parameters
+        ----------
+        estimator : estimator
+            As for `RankingScorer`.
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Clicks. Rows where it is NaN are left out.
+        groups : array-like of shape (n_samples,)
+            Id of each row's query or session.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of each row's query, constant within a query.
+        propensity : array-like of shape (n_samples,)
+            How likely each row was looked at, in (0, 1].
+
+        Returns
+        -------
+        score : float
+
+        Raises
+        ------
+        ValueError
+            If `groups` or `propensity` is None.
+        """
+        if propensity is None:
+            raise ValueError(NO_PROPENSITY)
+        return self._score(estimator, X, y, groups, query_weight, propensity)
+
+
+def make_ranking_scorer(metric, *, propensity=False, **switches):
     """Make a scorer from a ranking metric.
 
     Parameters
@@ -86,20 +153,27 @@ def make_ranking_scorer(metric, **switches):
         A name that `sklearn_ltr.metrics.get_metric` knows, such as "ndcg@10", "map" or "p@5"; a
         metric object; or any function ``metric(y_true, y_score, groups=..., query_weight=...)`` of
         which higher values are better.
+    propensity : bool, default=False
+        Whether `y` are clicks, of which each counts 1 over its propensity. The scorer then asks for
+        `propensity`, one number a row, in searches and cross-validation; a scorer without this
+        weighs nothing by it, so that true grades are not weighted by accident. The metric must be
+        one that takes `propensity`, such as "dcg@10" or "neg_arp".
     **switches : object
         Switches of the metric, such as ``gain="linear"`` or ``like="trec_eval"``; keyword arguments
         of a function.
 
     Returns
     -------
-    scorer : RankingScorer
-        ``scorer(estimator, X, y, groups, query_weight=None)`` -> float. Its attribute `metric` and
-        its repr show the switches.
+    scorer : RankingScorer or PropensityScorer
+        ``scorer(estimator, X, y, groups, query_weight=None)`` -> float; with ``propensity=True`` a
+        `PropensityScorer`, which takes `propensity`, too. Its attribute `metric` and its repr show
+        the switches.
 
     Raises
     ------
     ValueError
-        If the name of the metric or the value of a switch is unknown.
+        If the name of the metric or the value of a switch is unknown, or the metric takes no
+        `propensity` and is to.
     TypeError
         If the metric has no such switch.
 
@@ -132,9 +206,14 @@ def make_ranking_scorer(metric, **switches):
     >>> scores.shape
     (3,)
     """
+    check_choice(propensity, "propensity", (False, True))
+    scorer = PropensityScorer if propensity else RankingScorer
     if callable(metric) and not isinstance(metric, Metric):
-        return RankingScorer(partial(metric, **switches) if switches else metric)
-    return RankingScorer(get_metric(metric, **switches))
+        return scorer(partial(metric, **switches) if switches else metric)
+    metric = get_metric(metric, **switches)
+    if propensity:
+        metric.check_takes_propensity()
+    return scorer(metric)
 
 
 def get_scorer(scoring):
