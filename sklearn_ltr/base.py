@@ -312,7 +312,8 @@ class BaseRanker(RegressorMixin, Estimator):
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, len(y))
         if propensity is not None:
-            propensity = check_propensity(propensity, len(y), getattr(self, "propensity_clip", 0))
+            propensity = check_propensity(propensity, "propensity", len(y))
+            propensity = np.maximum(propensity, getattr(self, "propensity_clip", 0))
         data = self._group(
             X,
             y,
@@ -399,7 +400,7 @@ class BaseRanker(RegressorMixin, Estimator):
         check_column(y, "y", X.shape[0], finite="allow-nan")
         return X, column_or_1d(y, warn=True, dtype=np.float64)
 
-    def _validate_validation_data(self, X, y, groups, init_score=None):
+    def _validate_validation_data(self, X, y, groups, init_score=None, propensity=None):
         """Check ``X_val`` and what goes with it, as `_validate_training_data`."""
         if X is None or y is None:
             raise ValueError("`X_val` and `y_val` go together: give both or none.")
@@ -412,8 +413,10 @@ class BaseRanker(RegressorMixin, Estimator):
         if groups is None:
             message = NO_GROUPS.format(n=len(y), method="fit").replace("`groups`", "`groups_val`")
             warn_caller(message, UserWarning)
-        init_score = check_init_score(init_score, "init_score_val", len(y))
-        return self._group(X, y, groups, None, name="groups_val", init_score=init_score)
+        others = {"init_score": check_init_score(init_score, "init_score_val", len(y))}
+        if propensity is not None:
+            others["propensity"] = check_propensity(propensity, "propensity_val", len(y))
+        return self._group(X, y, groups, None, name="groups_val", **others)
 
     def _group(
         self,

@@ -87,7 +87,7 @@ def _ask(estimator, names):
         if estimator.transform_input is None and not any(_transforms_with_groups(s) for s in steps):
             estimator.transform_input = ["X_val"]
         if "X_val" not in (estimator.transform_input or ()):  # it would arrive as it is
-            names = names - {"X_val", "y_val", "groups_val"}
+            names = names - {"X_val", "y_val", "groups_val", "propensity_val"}
     _ask(last, names)
 
 

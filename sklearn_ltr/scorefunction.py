@@ -183,6 +183,7 @@ class ScoreFunctionRanker(BaseRanker):
         y_val=None,
         groups_val=None,
         propensity=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -208,6 +209,10 @@ class ScoreFunctionRanker(BaseRanker):
             Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
             models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
             the largest; `propensity_clip` bounds it. Those of other rows do not matter.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -223,7 +228,7 @@ class ScoreFunctionRanker(BaseRanker):
         ConvergenceWarning
             If L-BFGS does not converge within `max_iter` iterations.
         """
-        validation = X_val, y_val, groups_val
+        validation = X_val, y_val, groups_val, propensity_val
         return self._fit(X, y, groups, query_weight, validation, propensity=propensity)
 
     def _fit(self, X, y, groups, query_weight, validation, **others):
@@ -232,7 +237,7 @@ class ScoreFunctionRanker(BaseRanker):
         Parameters
         ----------
         validation : tuple
-            ``X_val``, ``y_val``, ``groups_val``.
+            ``X_val``, ``y_val``, ``groups_val``, ``propensity_val``.
         **others
             What `_validate_training_data` takes besides.
         """

@@ -312,31 +312,6 @@ def check_init_score(scores, name, n_rows):
     return scores
 
 
-def check_propensity(propensity, n_rows, clip=0.0):
-    """Propensities of clicks as an array, those below `clip` raised to it.
-
-    Raises
-    ------
-    ValueError
-        If they have another shape, or one is not in (0, 1].
-    """
-    propensity = check_column(propensity, "propensity", n_rows)
-    wrong = ~((propensity > 0) & (propensity <= 1))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"`propensity` must be in (0, 1], the probability that a row was looked at; row {row} "
-            f"has {propensity[row]:g}. "
-            + (
-                "Divide all of them by the largest: only their ratios count."
-                if propensity[row] > 1
-                else "A row that is never looked at cannot be clicked: leave it out, or give it a "
-                "small number."
-            )
-        )
-    return np.maximum(propensity, clip)
-
-
 def check_predicted(scores):
     """The scores, of shape (n_samples,); ValueError if one is not finite."""
     if not np.isfinite(scores).all():

@@ -12,6 +12,7 @@ from every_ranker import RANKERS, has, make
 from sklearn_ltr import MPBoost, labels, metrics, model_selection, plotting, preprocessing, scorers
 
 PAIRS_OF_ROWS = np.array([[1, 0], [2, 1], [5, 4], [9, 8]])
+ALL_SEEN = np.ones(12)
 
 
 def make_rows():
@@ -39,6 +40,7 @@ def good_arguments():
         **dict.fromkeys(("estimator", "first", "second", "ranker"), ranker),
         **dict.fromkeys(("query_weight", "sample_weight"), np.ones(12)),
         **dict.fromkeys(("init_score", "init_score_val"), np.linspace(0, 1, 12)),
+        **dict.fromkeys(("propensity", "propensity_val"), ALL_SEEN),
         "arrays": (X, y),
         "rankers": {"a": ranker, "b": -score},
         "preferences": PAIRS_OF_ROWS,
@@ -55,6 +57,7 @@ WITH = {
     "X_val": ("y_val", "groups_val"),
     "y_val": ("X_val", "groups_val"),
     "groups_val": ("X_val", "y_val"),
+    "propensity_val": ("X_val", "y_val", "groups_val"),
     **dict.fromkeys(("preference_weight", "preference_margin"), ("preferences",)),
     "init_score_val": ("init_score", "X_val", "y_val", "groups_val"),
 }
@@ -137,9 +140,18 @@ def find_calls():
     for module in (metrics, model_selection, scorers):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if not name.startswith("_") and function.__module__.startswith(module.__name__):
-                yield _of(function, name)
+                call = _of(function, name)
+                if name == "make_ranking_scorer":
+                    del call.parameters["propensity"]  # which is a flag
+                yield call
     yield _of(labels.preference_pairs, "preference_pairs")
     yield _of(scorers.RankingScorer.__call__, "scorer", scorers.get_scorer("ndcg@10"))
+
+    def by_clicks(*args, propensity=ALL_SEEN, **kwargs):
+        scorer = scorers.make_ranking_scorer("dcg@10", propensity=True)
+        return scorer(*args, propensity=propensity, **kwargs)
+
+    yield _of(scorers.PropensityScorer.__call__, "scorer_of_clicks", by_clicks)
     for cls in TRANSFORMERS:
         for name, method in _methods(cls):
 

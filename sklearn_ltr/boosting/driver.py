@@ -75,6 +75,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         init_score=None,
         init_score_val=None,
         propensity=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -105,6 +106,10 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
             Where grades are clicks: the probability, in (0, 1], that each row was looked at, as the
             models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
             the largest; `propensity_clip` bounds it. Those of other rows do not matter.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -115,7 +120,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         ValueError
             If an argument is invalid, or there is nothing to learn from.
         """
-        validation = X_val, y_val, groups_val, init_score_val
+        validation = X_val, y_val, groups_val, propensity_val, init_score_val
         others = {"init_score": init_score, "propensity": propensity}
         return self._fit(X, y, groups, query_weight, validation, **others)
 
@@ -125,7 +130,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         Parameters
         ----------
         validation : tuple
-            ``X_val``, ``y_val``, ``groups_val``, ``init_score_val``.
+            ``X_val``, ``y_val``, ``groups_val``, ``propensity_val``, ``init_score_val``.
         **others
             What `_validate_training_data` takes besides.
         """

@@ -6,6 +6,7 @@ import inspect
 from collections import Counter
 from functools import partial
 from numbers import Integral, Real
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_scalar
@@ -47,26 +48,23 @@ class EarlyStopping:
         self.metrics()
 
     def metrics(self):
-        """The metrics that `scoring` names or holds, by name: dict."""
+        """What judges, of what `scoring` names or holds, by name: dict of Criterion."""
         scoring = self._ranker.scoring
         if not isinstance(scoring, (list, tuple)):
             scoring = [scoring]
         elif len(scoring) == 0:
             raise ValueError("`scoring` is empty; give a metric, or a list of some.")
-        metrics = [_metric_of(one) for one in scoring]
+        metrics = [Criterion.of(one) for one in scoring]
         # Metrics of one name have other switches, which their repr shows.
-        often = Counter(metric.name for metric in metrics)
-        found = {repr(m) if often[m.name] > 1 else m.name: m for m in metrics}
+        often = Counter(one.metric.name for one in metrics)
+        found = {repr(m) if often[m.metric.name] > 1 else m.metric.name: m for m in metrics}
         if len(found) < len(metrics):
             raise ValueError(f"`scoring` has the same metric twice: {scoring!r}.")
         return found
 
     def judges(self, data):
         """What scores the rankings of some validation queries by each of the metrics: list."""
-        return [
-            (FunctionJudge if isinstance(metric, ScoringFunction) else Judge)(data, metric)
-            for metric in self.metrics().values()
-        ]
+        return [one.judge(data) for one in self.metrics().values()]
 
     def _name(self):
         """Of the metric that decides."""
@@ -82,7 +80,7 @@ class EarlyStopping:
             validation_history_=[],
         )
 
-    def hold_out(self, data, X_val, y_val, groups_val, init_score_val=None):
+    def hold_out(self, data, X_val, y_val, groups_val, propensity_val=None, init_score_val=None):
         """Part the queries to learn from and those to judge by.
 
         Parameters
@@ -92,6 +90,8 @@ class EarlyStopping:
         X_val, y_val, groups_val : array-likes, tuples of them or None
             Judge by these if they are given, otherwise with `early_stopping` by a share of the
             queries.
+        propensity_val : array-like, tuple of them or None
+            How likely their rows were looked at, if they have clicks in the place of grades.
         init_score_val : array-like, tuple of them or None
             Scores that they start from, if the data have such, too.
 
@@ -102,9 +102,12 @@ class EarlyStopping:
             Each of the validation sets.
         """
         ranker, held_out = self._ranker, []
-        self._check_starts(data, X_val is not None or y_val is not None, init_score_val)
-        if X_val is not None or y_val is not None:
-            sets = _validation_sets(X_val, y_val, groups_val, init_score_val)
+        given = X_val is not None or y_val is not None
+        self._check_starts(data, given, init_score_val)
+        if propensity_val is not None and not given:
+            raise ValueError("`propensity_val` is of validation rows: give `X_val` and `y_val`.")
+        if given:
+            sets = _validation_sets(X_val, y_val, groups_val, init_score_val, propensity_val)
             held_out = [ranker._validate_validation_data(*one) for one in sets]
         elif ranker.early_stopping and np.isnan(data.y).all():
             raise ValueError(
@@ -114,7 +117,32 @@ class EarlyStopping:
         elif ranker.early_stopping:
             mask = split_queries(data.informative, ranker.validation_fraction, data.random_seed)
             held_out, data = [data.select(mask)], data.select(~mask)
+        self._check_weighed(held_out, given)
         return data, [one.labelled().in_given_order() for one in held_out]
+
+    def _check_weighed(self, held_out, given):
+        """Raise ValueError if clicks would be taken for grades, or have no propensities."""
+        metrics = self.metrics()
+        weighing = [name for name, one in metrics.items() if one.weighs_clicks]
+        for k, one in enumerate(held_out):
+            of_set = f" of set {k}" if len(held_out) > 1 else ""
+            if one.propensity is None and weighing:
+                remedy = (
+                    "`propensity_val`, 1 at each row if these are true grades"
+                    if given
+                    else "validation rows, `X_val`, `y_val` and `groups_val`, with `propensity_val`"
+                )
+                raise ValueError(
+                    f"`scoring` {weighing[0]} weighs clicks, and the validation rows{of_set} have "
+                    f"no propensities: give {remedy}."
+                )
+            if one.propensity is not None and not metrics[self._name()].weighs_clicks:
+                raise ValueError(
+                    f"The validation rows{of_set} have propensities, so that they have clicks, and "
+                    f"`scoring` {self._name()}, which decides, takes them for grades: give "
+                    'scoring=make_ranking_scorer("dcg@10", propensity=True), or a list that begins '
+                    "with it."
+                )
 
     @staticmethod
     def _check_starts(data, validates, init_score_val):
@@ -226,6 +254,8 @@ class Judge:
     ----------
     data : RankingData
     metric : Metric
+    weighs_clicks : bool, default=False
+        Whether grades are clicks, which the data have propensities of.
 
     Raises
     ------
@@ -233,12 +263,16 @@ class Judge:
         If the metric does not take the grades, or is undefined on every query.
     """
 
-    def __init__(self, data, metric):
+    def __init__(self, data, metric, weighs_clicks=False):
         self._data = data
         self._metric = metric
+        self._propensity = data.propensity if weighs_clicks else None
         metric.check_grades(data.y)
+        if weighs_clicks:
+            metric.warn_of_propensity()
         # Not their mean, which warns: the filters of warnings are shared by all threads.
-        if np.isnan(metric.of_queries(data, np.zeros(data.n_samples), settled=True)).all():
+        start = np.zeros(data.n_samples)
+        if np.isnan(metric.of_queries(data, start, True, self._propensity)).all():
             raise ValueError(
                 f"{metric!r} is undefined on every validation query, so that it cannot judge a "
                 "round; give validation queries with relevant rows."
@@ -247,7 +281,9 @@ class Judge:
     def __call__(self, scores):
         """The metric's mean over the queries at `scores` (n_samples,): float."""
         data = self._data
-        return self._metric.on_groups(data.y, scores, data.offsets, data.query_weight)
+        return self._metric.on_groups(
+            data.y, scores, data.offsets, data.query_weight, propensity=self._propensity
+        )
 
 
 class FunctionJudge:
@@ -257,6 +293,8 @@ class FunctionJudge:
     ----------
     data : RankingData
     function : ScoringFunction
+    weighs_clicks : bool, default=False
+        Whether to give it the propensity of each row.
 
     Raises
     ------
@@ -264,7 +302,7 @@ class FunctionJudge:
         If the queries have weights, which the function does not take.
     """
 
-    def __init__(self, data, function):
+    def __init__(self, data, function, weighs_clicks=False):
         self._data, self._function = data, function
         self._groups = data.per_row(data.queries.ids)
         self._weights = {}
@@ -275,6 +313,8 @@ class FunctionJudge:
                     "have weights that differ: give it such an argument, of one entry a row."
                 )
             self._weights = {"query_weight": data.per_row(data.query_weight)}
+        if weighs_clicks:
+            self._weights["propensity"] = data.propensity.copy()
 
     def __call__(self, scores):
         """What the function says of `scores` (n_samples,): float."""
@@ -297,6 +337,8 @@ class ScoringFunction:
     function : callable
         ``function(y_true, y_score, groups)`` -> float. With an argument `query_weight` it is given
         the weight of each row's query, where they differ.
+    weighs_clicks : bool, default=False
+        Whether it is given `propensity`, too.
 
     Raises
     ------
@@ -304,7 +346,7 @@ class ScoringFunction:
         If it cannot be called so.
     """
 
-    def __init__(self, function):
+    def __init__(self, function, weighs_clicks=False):
         self.call = function
         inner = function.func if isinstance(function, partial) else function
         self.name = getattr(inner, "__name__", type(inner).__name__)
@@ -319,15 +361,17 @@ class ScoringFunction:
                 "give a function of (y_true, y_score, groups), or a name or an object from "
                 "sklearn_ltr.metrics."
             )
+        more = {"propensity": "p"} if weighs_clicks else {}
+        arguments = ", ".join(["y_true", "y_score", "groups", *more])
         try:
-            signature.bind("y_true", "y_score", "groups")
+            signature.bind("y_true", "y_score", "groups", **more)
         except TypeError as error:
             raise TypeError(
-                f"`scoring` {self.name} must be a function of (y_true, y_score, groups), where "
+                f"`scoring` {self.name} must be a function of ({arguments}), where "
                 f"`groups` has the query id of each row: {error}."
             ) from None
         try:
-            signature.bind("y_true", "y_score", "groups", query_weight="weights")
+            signature.bind("y_true", "y_score", "groups", query_weight="weights", **more)
             self.takes_weights = True
         except TypeError:
             pass
@@ -336,17 +380,46 @@ class ScoringFunction:
         return repr(self.call)
 
 
-def _metric_of(scoring):
-    """A name, metric, scorer or function as what judges: Metric or ScoringFunction."""
-    scoring = getattr(scoring, "metric", scoring)
-    if callable(scoring) and not isinstance(scoring, (Metric, type)):
-        return ScoringFunction(scoring)
-    return get_metric(scoring)
+class Criterion(NamedTuple):
+    """What `scoring`, or one of its entries, judges by.
+
+    Parameters
+    ----------
+    metric : Metric or ScoringFunction
+    weighs_clicks : bool
+        Whether grades are clicks, which count 1 over their propensity.
+    """
+
+    metric: object
+    weighs_clicks: bool
+
+    @classmethod
+    def of(cls, scoring):
+        """That of a name, a metric, a scorer or a function."""
+        weighs_clicks = getattr(scoring, "weighs_clicks", False)
+        scoring = getattr(scoring, "metric", scoring)
+        if callable(scoring) and not isinstance(scoring, (Metric, type)):
+            return cls(ScoringFunction(scoring, weighs_clicks), weighs_clicks)
+        return cls(get_metric(scoring), weighs_clicks)
+
+    def __repr__(self):
+        return f"{self.metric!r}, propensity=True" if self.weighs_clicks else repr(self.metric)
+
+    def judge(self, data):
+        """What scores rankings of the queries of a RankingData by it."""
+        judge = FunctionJudge if isinstance(self.metric, ScoringFunction) else Judge
+        return judge(data, *self)
 
 
-def _validation_sets(X, y, groups, init_score):
+def _validation_sets(X, y, groups, init_score, propensity):
     """The arguments of each validation set: list of tuples."""
-    arguments = {"X_val": X, "y_val": y, "groups_val": groups, "init_score_val": init_score}
+    arguments = {
+        "X_val": X,
+        "y_val": y,
+        "groups_val": groups,
+        "init_score_val": init_score,
+        "propensity_val": propensity,
+    }
     if not isinstance(X, tuple):
         return [tuple(arguments.values())]
     if len(X) == 0:

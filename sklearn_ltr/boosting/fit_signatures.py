@@ -30,6 +30,7 @@ class FitPairsMixin:
         init_score=None,
         init_score_val=None,
         propensity=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -67,6 +68,10 @@ class FitPairsMixin:
             models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
             the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
             `preferences`, which have weights of their own.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -82,7 +87,7 @@ class FitPairsMixin:
             y,
             groups,
             query_weight,
-            (X_val, y_val, groups_val, init_score_val),
+            (X_val, y_val, groups_val, propensity_val, init_score_val),
             preferences=preferences,
             preference_weight=preference_weight,
             init_score=init_score,
@@ -110,6 +115,7 @@ class FitMarginsMixin:
         init_score=None,
         init_score_val=None,
         propensity=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -149,6 +155,10 @@ class FitMarginsMixin:
             models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
             the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
             `preferences`, which have weights of their own.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -164,7 +174,7 @@ class FitMarginsMixin:
             y,
             groups,
             query_weight,
-            (X_val, y_val, groups_val, init_score_val),
+            (X_val, y_val, groups_val, propensity_val, init_score_val),
             preferences=preferences,
             preference_weight=preference_weight,
             preference_margin=preference_margin,
@@ -190,6 +200,7 @@ class FitRowsMixin:
         groups_val=None,
         init_score=None,
         init_score_val=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -221,6 +232,10 @@ class FitRowsMixin:
             loss of the sum, and begin without a constant. `predict` leaves them out. None is 0.
         init_score_val : array-like of shape (n_validation_samples,), or tuple, default=None
             The same of the validation rows, which are judged by the sum.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -236,7 +251,7 @@ class FitRowsMixin:
             y,
             groups,
             query_weight,
-            (X_val, y_val, groups_val, init_score_val),
+            (X_val, y_val, groups_val, propensity_val, init_score_val),
             sample_weight=sample_weight,
             init_score=init_score,
         )

@@ -48,7 +48,8 @@ class Metric(Versioned):
     - ``_values(y_true, y_score, offsets, n_threads)``, the values of the queries, NaN where
       undefined; a metric that can be so has a field `undefined` and says when in `undefined_when`;
     - ``check_grades(y_true)`` if not every finite grade will do, and then `takes_negative_grades`;
-    - `takes_propensity`, if ``_values`` has a further argument, the propensity of each row.
+    - `takes_propensity`, if ``_values`` has a further argument, the propensity of each row;
+    - `bounded`, whether values without propensities are from -1 to 1.
     """
 
     label: ClassVar[str]
@@ -56,6 +57,7 @@ class Metric(Versioned):
     undefined_when: ClassVar[str]
     takes_negative_grades: ClassVar[bool] = True
     takes_propensity: ClassVar[bool] = False
+    bounded: ClassVar[bool] = True
     k = None  # of a metric without cut-off
 
     @classmethod

@@ -112,6 +112,7 @@ class _Discounted(Metric):
 class _SelfNormalized(_Discounted):
     """A sum over rows, which may be divided by the mean sum of gains of all queries."""
 
+    bounded: ClassVar[bool] = False
     undefined: ClassVar[str] = "skip"
     undefined_when: ClassVar[str] = "no row has a positive gain"
 

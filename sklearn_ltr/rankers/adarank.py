@@ -7,7 +7,6 @@ import numpy as np
 from sklearn_ltr.binning import Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker, with_callbacks
 from sklearn_ltr.keywords import explain_keywords
-from sklearn_ltr.metrics.dcg import DCG
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
 from sklearn_ltr.metrics.training import check_switches, order_free
 from sklearn_ltr.validation import check_choice
@@ -209,7 +208,7 @@ class AdaRank(BoostedRanker):
     def _check_params(self):
         super()._check_params()
         metric = get_metric(self.metric)
-        if metric.label == DCG.label:
+        if not metric.bounded:
             raise ValueError(
                 f"`metric` must have values between -1 and 1, which {metric.name} has not; take "
                 '"ndcg" or another metric.'
@@ -231,7 +230,15 @@ class AdaRank(BoostedRanker):
     @explain_keywords
     @with_callbacks
     def fit(
-        self, X, y=None, groups=None, query_weight=None, X_val=None, y_val=None, groups_val=None
+        self,
+        X,
+        y=None,
+        groups=None,
+        query_weight=None,
+        X_val=None,
+        y_val=None,
+        groups_val=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -253,6 +260,10 @@ class AdaRank(BoostedRanker):
             of which the first decides; all are in ``validation_history_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -263,7 +274,7 @@ class AdaRank(BoostedRanker):
         ValueError
             If an argument is invalid, or there is nothing to learn from.
         """
-        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val))
+        return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val, propensity_val))
 
     def _make_binner(self):
         return Unbinned()

@@ -347,6 +347,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         y_val=None,
         groups_val=None,
         propensity=None,
+        propensity_val=None,
     ):
         """Fit the members, and choose the weight of one of them if `weights` has candidates.
 
@@ -373,6 +374,11 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         propensity : array-like of shape (n_samples,), default=None
             Where grades are clicks: the probability, in (0, 1], that each row was looked at, for
             the members that take it.
+        propensity_val : array-like of shape (n_validation_samples,), default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns, of members that take
+            validation rows, too.
 
         Returns
         -------
@@ -397,13 +403,21 @@ class BlendedRanker(BaseRanker, _BaseComposition):
                 "BlendedRanker takes one. Its rows are a list or an array."
             )
         if X_val is not None or y_val is not None:
-            held_out = self._validate_validation_data(X_val, y_val, groups_val)
+            held_out = self._validate_validation_data(
+                X_val, y_val, groups_val, propensity=propensity_val
+            )
             X_val = self._handed_on(X_val, held_out.X)
             validation = {
                 "X_val": _rows(X_val, held_out),
                 "y_val": held_out.y,
                 "groups_val": _ids(held_out.queries),
             }
+            if held_out.propensity is not None:
+                validation["propensity_val"] = held_out.propensity
+        elif propensity_val is not None:
+            raise ValueError("`propensity_val` is of validation rows: give `X_val` and `y_val`.")
+        if chosen is not None:
+            self._check_weighed(held_out)
         scores = np.empty(0)
         if chosen is not None and held_out is None:
             frozen = [name for name, member in members if isinstance(member, FrozenEstimator)]
@@ -441,6 +455,21 @@ class BlendedRanker(BaseRanker, _BaseComposition):
         )
         return self
 
+    def _check_weighed(self, held_out):
+        """Raise ValueError if clicks would be taken for grades, or have no propensities."""
+        weighs = getattr(self.scoring, "weighs_clicks", False)
+        if weighs and (held_out is None or held_out.propensity is None):
+            raise ValueError(
+                "`scoring` weighs clicks, and the rows that a weight is chosen by have no "
+                "propensities: give `X_val`, `y_val` and `groups_val` with `propensity_val`."
+            )
+        if not weighs and held_out is not None and held_out.propensity is not None:
+            raise ValueError(
+                "The validation rows have propensities, so that they have clicks, and `scoring` "
+                f"{self._metric().name} takes them for grades: give "
+                'scoring=make_ranking_scorer("dcg@10", propensity=True).'
+            )
+
     def _learnable(self, data):
         """Every query, if a member learns from single rows or not at all; else those of pairs."""
         members = [member for _, member in self._all_members() if not _is_dropped(member)]
@@ -473,6 +502,13 @@ class BlendedRanker(BaseRanker, _BaseComposition):
             metadata["propensity"] = data.propensity
         clones = [(name, clone(member)) for name, member in members]
         taken = [what_it_takes(name, member, metadata) for name, member in clones]
+        for (name, _), its in zip(clones, taken, strict=True):
+            if "X_val" in its and "propensity_val" in metadata.keys() - its.keys():
+                raise TypeError(
+                    f"BlendedRanker: member {name!r} takes validation rows and no "
+                    "`propensity_val`, so that it would take their clicks for grades: leave it "
+                    "out, or have it not ask for `X_val`."
+                )
         warn_of_lost_weights(clones, metadata, taken)
         used = isinstance(self._weights(), dict) or any("X_val" in its for its in taken)
         if "X_val" in metadata and not used:
@@ -513,7 +549,7 @@ class BlendedRanker(BaseRanker, _BaseComposition):
             self._standardized(scores_of(name, member, X, ids), held_out.queries, mean, deviation)
             for (name, member), mean, deviation in zip(members, *of_training, strict=True)
         ]
-        judge = Judge(held_out, self._metric())
+        judge = Judge(held_out, self._metric(), held_out.propensity is not None)
         weights = [with_weight(len(members), m, candidate) for candidate in candidates]
         scores = np.array([judge(weighted_sum(parts, w)) for w in weights])
         return weights[int(np.argmax(scores))], scores

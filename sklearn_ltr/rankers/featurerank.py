@@ -11,7 +11,6 @@ from sklearn_ltr.base import BaseRanker
 from sklearn_ltr.columns import column_number
 from sklearn_ltr.keywords import explain_keywords
 from sklearn_ltr.metrics import get_metric
-from sklearn_ltr.metrics.dcg import DCG
 from sklearn_ltr.metrics.registry import refuses_negative_grades
 from sklearn_ltr.metrics.training import check_switches, order_free
 from sklearn_ltr.queries import QueryGroups
@@ -226,7 +225,7 @@ class FeatureRank(BaseRanker):
     def _performance(self):
         """E, made such that it does not depend on the order of rows."""
         metric = get_metric(self.metric)
-        if metric.label == DCG.label:
+        if not metric.bounded:
             raise ValueError(
                 f"`metric` must have values between -1 and 1, which {metric.name} has not; take "
                 '"ndcg" or another metric.'

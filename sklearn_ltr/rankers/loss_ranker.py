@@ -187,6 +187,7 @@ class LossRanker(ScoreFunctionRanker):
         preference_weight=None,
         preference_margin=None,
         propensity=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -221,6 +222,10 @@ class LossRanker(ScoreFunctionRanker):
             models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
             the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
             `preferences`, which have weights of their own.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -241,7 +246,7 @@ class LossRanker(ScoreFunctionRanker):
             y,
             groups,
             query_weight,
-            (X_val, y_val, groups_val),
+            (X_val, y_val, groups_val, propensity_val),
             preferences=preferences,
             preference_weight=preference_weight,
             preference_margin=preference_margin,

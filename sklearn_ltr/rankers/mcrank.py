@@ -283,6 +283,7 @@ class McRank(FitRowsMixin, TreeBoosting):
         X_val=None,
         y_val=None,
         groups_val=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -309,6 +310,10 @@ class McRank(FitRowsMixin, TreeBoosting):
             of which the first decides; all are in ``validation_history_``. In a pipeline they need
             ``set_fit_request(X_val=True, y_val=True, groups_val=True)`` of the ranker and
             ``Pipeline(..., transform_input=["X_val"])``, without which `X_val` is not transformed.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -320,7 +325,12 @@ class McRank(FitRowsMixin, TreeBoosting):
             If an argument is invalid.
         """
         return self._fit(
-            X, y, groups, query_weight, (X_val, y_val, groups_val), sample_weight=sample_weight
+            X,
+            y,
+            groups,
+            query_weight,
+            (X_val, y_val, groups_val, propensity_val),
+            sample_weight=sample_weight,
         )
 
     @property

@@ -300,6 +300,7 @@ class QBRank(TreeBoosting):
         init_score=None,
         init_score_val=None,
         propensity=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -340,6 +341,10 @@ class QBRank(TreeBoosting):
             models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
             the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
             `preferences`, which have weights of their own.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -355,7 +360,7 @@ class QBRank(TreeBoosting):
             y,
             groups,
             query_weight,
-            (X_val, y_val, groups_val, init_score_val),
+            (X_val, y_val, groups_val, propensity_val, init_score_val),
             preferences=preferences,
             preference_weight=preference_weight,
             preference_margin=preference_margin,

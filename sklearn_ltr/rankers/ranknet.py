@@ -205,6 +205,7 @@ class RankNet(ScoreFunctionRanker):
         preferences=None,
         preference_weight=None,
         propensity=None,
+        propensity_val=None,
     ):
         """Fit the ranker.
 
@@ -237,6 +238,10 @@ class RankNet(ScoreFunctionRanker):
             models in `sklearn_ltr.clicks` estimate it. A click counts 1 / propensity, relative to
             the largest; `propensity_clip` bounds it. Those of other rows do not matter. Not with
             `preferences`, which have weights of their own.
+        propensity_val : array-like of shape (n_validation_samples,), or tuple, default=None
+            How likely each validation row was looked at, in (0, 1], where `y_val` are clicks: these
+            count 1 over it. It takes a `scoring` that
+            ``make_ranking_scorer("dcg@10", propensity=True)`` returns.
 
         Returns
         -------
@@ -257,7 +262,7 @@ class RankNet(ScoreFunctionRanker):
             y,
             groups,
             query_weight,
-            (X_val, y_val, groups_val),
+            (X_val, y_val, groups_val, propensity_val),
             preferences=preferences,
             preference_weight=preference_weight,
             propensity=propensity,

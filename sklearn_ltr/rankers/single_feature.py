@@ -162,6 +162,11 @@ class SingleFeatureRanker(LinearRanker):
 
     def _check_params(self):
         """The metric, of `scoring`."""
+        if getattr(self.scoring, "weighs_clicks", False):
+            raise ValueError(
+                "`scoring` weighs clicks by propensities, which `fit` does not take: give a scorer "
+                "that was made without propensity=True."
+            )
         return get_metric(getattr(self.scoring, "metric", self.scoring))
 
     def _score_features(self, metric, data):

@@ -23,6 +23,8 @@ COLUMNS = (
     "scores",
     "query_weight",
     "sample_weight",
+    "propensity",
+    "propensity_val",
 )
 
 pytestmark = pytest.mark.filterwarnings(
@@ -233,7 +235,7 @@ def test_a_list_a_query(call, name, ragged):
     nested = np.split(values, [3, 5]) if ragged else values.reshape(3, 4)
     flat_form = rf"`{name}`.*np\.concatenate\({name}\)"
     if not name.startswith("groups"):
-        groups = "groups_val" if name == "y_val" else "groups"
+        groups = "groups_val" if name.endswith("_val") else "groups"
         flat_form += rf".*{groups}=np\.repeat\(range\(len\({name}\)\), \[len\(q\) for q in {name}\]"
     for form in (lambda x: x, lambda x: [query.tolist() for query in x]):
         with pytest.raises(ValueError, match=flat_form):

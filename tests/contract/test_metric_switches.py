@@ -31,7 +31,7 @@ BY_ORDER = {"input", "reverse"}
 BASE = [
     get_metric(name if "k" not in cls.__dataclass_fields__ else f"{name}@3", **switches)
     for name, cls in METRICS.items()
-    if name not in ("dcg", "precision")
+    if cls.bounded and name != "precision"  # others are refused, or checked for themselves
     for switches in [{"max_grade": 4} if name == "err" else {}]
 ]
 

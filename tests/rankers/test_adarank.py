@@ -280,7 +280,7 @@ def test_negated_columns():
     assert ndcg_score(y, scores, groups) > ndcg_score(y, alone.predict(X), groups) + 0.03
 
 
-@pytest.mark.parametrize("metric", ["dcg", "dcg@10", get_metric("dcg", gain="linear")])
+@pytest.mark.parametrize("metric", ["dcg", "dcg@10", get_metric("dcg", gain="linear"), "neg_arp"])
 def test_metrics_without_limits_are_refused(metric):
     X, y, groups = two_kinds()
     with pytest.raises(ValueError, match="between -1 and 1"):

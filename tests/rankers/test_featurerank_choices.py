@@ -159,6 +159,7 @@ def test_columns_by_name_and_number():
         ({"columns": [0, 5]}, "`columns` has 5, which is no column"),
         ({"columns": [1, 0, 1]}, "`columns` must not name a column twice"),
         ({"metric": "dcg"}, "`metric` must have values between -1 and 1"),
+        ({"metric": "neg_arp"}, "`metric` must have values between -1 and 1"),
         ({"metric": "tau"}, "Unknown metric 'tau'"),
         ({"neighbor": "next"}, "`neighbor` must be one of"),
     ],
