@@ -4,6 +4,12 @@
 
 from sklearn_ltr.clicks.cascade import CascadeModel
 from sklearn_ltr.clicks.dependent_click import DependentClickModel
+from sklearn_ltr.clicks.interleaving import (
+    InterleavingComparison,
+    compare_interleaved,
+    probabilistic_interleaving,
+    team_draft_interleaving,
+)
 from sklearn_ltr.clicks.log import ClickLog
 from sklearn_ltr.clicks.position_based import PositionBasedModel
 from sklearn_ltr.clicks.preferences import preferences_from_clicks
@@ -13,7 +19,11 @@ __all__ = [
     "CascadeModel",
     "ClickLog",
     "DependentClickModel",
+    "InterleavingComparison",
     "PositionBasedModel",
+    "compare_interleaved",
     "preferences_from_clicks",
+    "probabilistic_interleaving",
     "simulate_clicks",
+    "team_draft_interleaving",
 ]

@@ -241,7 +241,7 @@ def test_numbers_that_are_none(R, wrong, message):
 def test_of_another_shape(R):
     X, y, groups, p = clicks()
     for wrong in (p[:-1], np.ones((len(p), 2)), 0.5):
-        with pytest.raises(ValueError, match="`propensity` must"):
+        with pytest.raises(ValueError, match="`propensity` has"):
             quick(R).fit(X, y, groups, propensity=wrong)
 
 

@@ -227,6 +227,7 @@ CALLS = {
     "get_scorer": None,
     "rank_in_query": None,
     "average_precision_score": METRIC,
+    "average_relevance_position": METRIC,
     "dcg_score": METRIC,
     "expected_reciprocal_rank_score": METRIC,
     "kendall_tau_distance": METRIC,
@@ -244,6 +245,21 @@ CALLS = {
     "learning_curve": {"estimator": RankSVM(), "X": X, "y": Y, "groups": IDS, "cv": 2},
     "permutation_importance": {"X": X, "y": Y, "groups": IDS},
     "consistent_probability": {"higher": [3.0, 2.0], "lower": [1.0, 0.0]},
+    "simulate_clicks": {"y": Y, "groups": IDS, "scores": X[:, 0], "n_sessions": 9},
+    "preferences_from_clicks": None,
+    **{
+        f"{kind}_interleaving": {
+            "y_score_first": X[:, 0],
+            "y_score_second": X[:, 1],
+            "groups": IDS,
+        }
+        for kind in ("team_draft", "probabilistic")
+    },
+    "compare_interleaved": {
+        "clicks": Y > 0,
+        "credit": np.arange(len(Y)) % 2,
+        "sessions": IDS,
+    },
     "directed_distance": {"higher": [3.0, 2.0], "lower": [1.0, 0.0]},
     "preference_pairs": {"y": Y, "groups": IDS},
     "train_test_split_queries": {"groups": IDS, "test_size": 0.25},
