@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn_ltr.base import only_labelled, predict_queries
 from sklearn_ltr.metrics import get_metric
 from sklearn_ltr.queries import check_groups
-from sklearn_ltr.validation import check_choice, check_column
+from sklearn_ltr.validation import check_choice, check_column, check_propensity
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 RESAMPLES_AT_ONCE = 512
@@ -65,6 +65,7 @@ def compare_rankers(
     alternative="two-sided",
     n_resamples=9999,
     random_state=None,
+    propensity=None,
 ):
     """Compare rankers by a metric of the same queries, with paired tests over the queries.
 
@@ -92,6 +93,9 @@ def compare_rankers(
         as for 13 queries and 9999, all of them are taken and the test is exact.
     random_state : int, RandomState instance or None, default=None
         Of the randomisation test.
+    propensity : array-like of shape (n_samples,), default=None
+        How likely each row was looked at, in (0, 1], where `y` are clicks: each click counts
+        1 / propensity. The metric must be one that takes it, such as "dcg@10".
 
     Returns
     -------
@@ -193,6 +197,11 @@ def compare_rankers(
         raise ValueError("`y` is None; give the grade of each row.")
     check_groups(groups)
     y = check_column(y, "y", finite="allow-nan")
+    weights = {}
+    if propensity is not None:
+        metric.check_takes_propensity()
+        propensity = check_propensity(propensity, "propensity", len(y))
+        weights["propensity"] = propensity[~np.isnan(y)]
     of_ranker = {}
     for name, ranker in rankers.items():
         if hasattr(ranker, "predict"):
@@ -208,7 +217,7 @@ def compare_rankers(
                     f"Ranker {name!r} has {len(scores)} scores but there are {len(y)} rows."
                 )
         labelled, scores, ids, _ = only_labelled(y, scores, groups, None)
-        of_ranker[name] = metric(labelled, scores, groups=ids, per_query=True)
+        of_ranker[name] = metric(labelled, scores, groups=ids, per_query=True, **weights)
     values = np.column_stack([result.values for result in of_ranker.values()])
     defined = ~np.isnan(values).any(axis=1)
     if not defined.any():
