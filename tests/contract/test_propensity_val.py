@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklearn_ltr import BlendedRanker, SingleFeatureRanker
+from sklearn_ltr import BlendedRanker, RankSVM, SingleFeatureRanker
 from sklearn_ltr.exceptions import EstimatedIdealWarning
 from sklearn_ltr.metrics import average_relevance_position, dcg_score
 from sklearn_ltr.scorers import make_ranking_scorer
@@ -249,3 +249,19 @@ def test_a_blend_chooses_its_weight_by_them():
             make(BlendedRanker, scoring=BY_CLICKS, **params).fit(*train, **given)
     with pytest.raises(ValueError, match="`propensity_val` is of validation rows"):
         make(BlendedRanker).fit(*train, propensity_val=p)
+
+
+def test_no_member_of_a_blend_takes_clicks_for_grades():
+    """One that takes validation rows, and nothing of propensities."""
+
+    class Old(RankSVM):
+        def fit(self, X, y, groups=None, X_val=None, y_val=None, groups_val=None):
+            return super().fit(X, y, groups)
+
+    train, validation = make_clicks(BlendedRanker)
+    train = np.nan_to_num(train[0]), *train[1:]
+    validation["X_val"] = np.nan_to_num(validation["X_val"])
+    model = BlendedRanker([("old", Old()), ("new", RankSVM())])
+    model.fit(*train, **grades(validation))
+    with pytest.raises(TypeError, match="member 'old' takes validation rows and no `propensity_v"):
+        model.fit(*train, **validation)
