@@ -54,6 +54,7 @@ each_other = pytest.mark.parametrize("R", REFUSES, ids=lambda R: R.__name__)
 
 # What propensities need, where it is not the default.
 NEEDS = {"query_norm": False, "pair_weight": 1.0}
+from sklearn_ltr.scorers import make_ranking_scorer
 
 
 def quick(R, **params):
@@ -328,8 +329,11 @@ def test_routing(R):
 def test_held_out_queries(R):
     """What early stopping holds out keeps the propensities of its rows."""
     X, y, groups, p = clicks()
-    model = quick(R, early_stopping=True, validation_fraction=0.3)
+    scoring = make_ranking_scorer("dcg@10", propensity=True)
+    model = quick(R, early_stopping=True, validation_fraction=0.3, scoring=scoring)
     assert len(model.fit(X, y, groups, propensity=p).validation_score_)
+    with pytest.raises(ValueError, match=r"make_ranking_scorer.*propensity=True"):
+        model.set_params(scoring="ndcg").fit(X, y, groups, propensity=p)
 
 
 def test_members_of_a_blend():
