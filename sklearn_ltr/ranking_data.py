@@ -132,7 +132,7 @@ class RankingData:
         if reduction.smallest(w) == reduction.largest(w):
             return self.sample_weight
         weight = self.per_row(w)
-        weight /= reduction.mean(weight, self.sample_weight)
+        weight /= reduction.mean(weight, self.sample_weight, self.n_threads)
         return weight if self.sample_weight is None else weight * self.sample_weight
 
     @cached_property
@@ -347,15 +347,15 @@ class RankingData:
 
     def sum(self, values, axis=0):
         """Sum of one number for each row, query or pair."""
-        return reduction.total(values, axis)
+        return reduction.total(values, axis, self.n_threads)
 
     def dot(self, a, b):
         """Sum of products of two numbers for each row or query."""
-        return reduction.dot(a, b)
+        return reduction.dot(a, b, self.n_threads)
 
     def mean(self, values, weights=None):
         """Mean of one number for each row or query."""
-        return reduction.mean(values, weights)
+        return reduction.mean(values, weights, self.n_threads)
 
     def median(self, values, weights=None):
         """Median of one number for each row, which is not a sum and takes all of them at once."""

@@ -11,7 +11,7 @@ from sklearn_ltr._kernels import _leaves
 from sklearn_ltr._kernels._symmetric_tree import SymmetricTreeBuilder
 from sklearn_ltr._kernels._tree import TreeBuilder
 from sklearn_ltr.binning import MAX_BINS, MOST_CATEGORIES
-from sklearn_ltr.reduction import median, merged, total
+from sklearn_ltr.reduction import median, merged, size, total
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble, flags_of
@@ -362,11 +362,14 @@ min_samples_category
         builder_rows = np.asarray(builder.rows)
         builder_rows[:n] = self._all_rows if rows is None else rows
         builder_rows[n:] = 0
-        used = slice(None) if rows is None else rows
-        weights = FixedPoint(None if weight is None else weight[used], n, WEIGHT_BITS)
-        size = float(total(np.abs(target[used] if weight is None else target[used] * weight[used])))
-        bits = weights.total.bit_length()
-        scale = power_of_two(2.0 ** (WORD_BITS - bits) / size) if size else 1.0
+        used = Weighted(
+            target if rows is None else target[rows],
+            weight if rows is None or weight is None else weight[rows],
+            self.threads(n),
+        )
+        weights = used.weights
+        bits = weights.most(WEIGHT_BITS).bit_length()
+        weight_scale, scale = weights.scale(WEIGHT_BITS), used.scale(WORD_BITS - bits)
         _leaves.pack(
             target,
             NO_VALUES if weight is None else weight,
@@ -374,17 +377,18 @@ min_samples_category
             builder.rows,
             n,
             scale,
-            weights.scale,
+            weight_scale,
             bits,
             builder.words,
             self.threads(n),
         )
-        min_low, min_count, counts, unit = 1, 0, NO_COUNTS, weights.scale
+        min_low, min_count, counts, unit = 1, 0, NO_COUNTS, weight_scale
         if count is weight:
-            min_low = self._least_count(weights.scale)
+            min_low = self._least_count(weight_scale)
         else:
-            fixed = FixedPoint(count, len(target), WEIGHT_BITS)
-            min_count, counts, unit = self._least_count(fixed.scale), fixed.values(), fixed.scale
+            fixed = Weights(count, len(target), self.threads(len(target)))
+            unit = fixed.scale(WEIGHT_BITS)
+            min_count, counts = self._least_count(unit), fixed.values(unit)
         builder.grow(
             self.binned.codes,
             counts,
@@ -392,13 +396,14 @@ min_samples_category
             bits,
             min_low,
             min_count,
-            self.l2_regularization * weights.scale,
+            self.l2_regularization * weight_scale,
             0.0 if weights.whole else 1.0,  # a row without weight has the least one
             0.0 if self.min_samples_category == 1 else self.min_samples_category * unit,
             seed,
         )
         # Not scale**2, which can be beyond float64.
-        return Leaves(self, 1 / weights.scale, weights.scale / scale / scale, n)
+        known = target, weight, used
+        return Leaves(self, 1 / weight_scale, weight_scale / scale / scale, n, known)
 
     def _least_count(self, scale):
         """`min_samples_leaf` in units of counts; no leaf has 2^62 of them."""
@@ -424,7 +429,7 @@ class Leaves:
         Nodes of the leaves.
     """
 
-    def __init__(self, grower, weight_unit, gain_unit, n_rows):
+    def __init__(self, grower, weight_unit, gain_unit, n_rows, known):
         builder = grower._builder
         n_nodes, n_leaves = builder.n_nodes, builder.n_leaves
         feature, bin, left, missing_right, gain = (
@@ -452,6 +457,7 @@ class Leaves:
         self.nodes = np.array(builder.leaf_node[:n_leaves])
         self._grower = grower
         self._n_rows = n_rows
+        self._known = known
         self._rows = builder.rows
         self._starts = np.array(builder.leaf_start[:n_leaves])
         self._stops = np.array(builder.leaf_stop[:n_leaves])
@@ -470,21 +476,26 @@ class Leaves:
         """
         if values is None and weight is None:
             return (self._stops - self._starts).astype(np.float64)
+        n_threads = self._grower.threads(self._n_rows)
+        # What the tree was grown by is added up already.
+        target, known_weight, known = self._known
         if values is None:
+            known = Weighted.of_weights(known.weights) if weight is known_weight else None
             values, weight = weight, None
-        weights = FixedPoint(weight, len(values), SUM_BITS)
-        size = float(total(np.abs(values if weight is None else values * weight)))
+        elif values is not target or weight is not known_weight:
+            known = None
+        known = known or Weighted(values, weight, n_threads)
         sums = np.zeros(len(self.nodes))
         _leaves.sum_leaves(
             values,
             NO_VALUES if weight is None else weight,
-            weights.whole,
-            power_of_two(2.0**SUM_BITS / size) if size else 1.0,
+            known.weights.whole,
+            known.scale(SUM_BITS),
             self._rows,
             self._starts,
             self._stops,
             sums,
-            self._grower.threads(self._n_rows),
+            n_threads,
         )
         return merged(sums)
 
@@ -593,7 +604,7 @@ def _codes_right(builder, by_set, missing_right, n_codes):
     return categories
 
 
-class FixedPoint:
+class Weights:
     """Weights as integers: as they are where all are whole, small and not 0, else in units of 2^-k.
 
     Parameters
@@ -602,35 +613,68 @@ class FixedPoint:
         None: all 1.
     n : int
         Number of weights.
-    bits : int
-        Of the sum of the integers.
+    n_threads : int, default=1
 
     Attributes
     ----------
+    sum : float
     whole : bool
-    scale : float
-        Integers per unit of weight.
-    total : int
-        Not less than the sum of the integers.
     """
 
-    def __init__(self, weight, n, bits):
+    def __init__(self, weight, n, n_threads=1):
         self._weight, self._n = weight, n
-        size = n if weight is None else float(total(weight))
-        few = size <= max(MOST_WHOLE, 8 * n)
+        self.sum = n if weight is None else float(total(weight, n_threads=n_threads))
+        few = self.sum <= max(MOST_WHOLE, 8 * n)
         # Where some are 0 a word would not tell that there is a row; else a row is a unit at least.
         self.whole = weight is None or bool(
             few and (weight == np.rint(weight)).all() and weight.all()
         )
-        # Rounding adds up to one unit a row.
-        self.scale = 1.0 if self.whole else power_of_two((2.0**bits - n) / size)
-        self.total = int(size) if self.whole else 2**bits - 1
 
-    def values(self):
+    def scale(self, bits):
+        """Integers per unit of weight where their sum is to have so many bits: float."""
+        # Rounding adds up to one unit a row.
+        return 1.0 if self.whole else power_of_two((2.0**bits - self._n) / self.sum)
+
+    def most(self, bits):
+        """What the sum of the integers does not exceed then: int."""
+        return int(self.sum) if self.whole else 2**bits - 1
+
+    def values(self, scale):
         """The integers: ndarray of shape (n,), dtype int64."""
         if self._weight is None:
             return np.ones(self._n, dtype=np.int64)
-        return np.maximum(np.rint(self._weight * self.scale), 1).astype(np.int64)
+        return np.maximum(np.rint(self._weight * scale), 1).astype(np.int64)
+
+
+class Weighted:
+    """What weighted values are made integers by, so that their sums are exact.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+    weight : ndarray of shape (n,), not negative, or None
+        None: all 1.
+    n_threads : int, default=1
+
+    Attributes
+    ----------
+    weights : Weights
+    """
+
+    def __init__(self, values, weight=None, n_threads=1):
+        self.weights = Weights(weight, len(values), n_threads)
+        self._size = float(size(values, weight, n_threads))
+
+    @classmethod
+    def of_weights(cls, weights):
+        """Of weights themselves, each counted once."""
+        of_them = cls.__new__(cls)
+        of_them.weights, of_them._size = Weights(None, weights._n), weights.sum
+        return of_them
+
+    def scale(self, bits):
+        """Integers per unit where the sum of absolute ones is to have so many bits: float."""
+        return power_of_two(2.0**bits / self._size) if self._size else 1.0
 
 
 def power_of_two(x):
