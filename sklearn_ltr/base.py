@@ -34,7 +34,8 @@ from sklearn_ltr.queries import (
     row_hash,
 )
 from sklearn_ltr.ranking_data import RankingData
-from sklearn_ltr.scored_rows import query_digests, scoring_rows, watch
+from sklearn_ltr.reduction import anywhere, check_same, count, everywhere, gathered, is_spread
+from sklearn_ltr.scored_rows import check_whole_queries, query_digests, scoring_rows, watch
 from sklearn_ltr.threads import number_of_threads
 from sklearn_ltr.validation import (
     check_column,
@@ -175,6 +176,7 @@ class BaseRanker(RegressorMixin, Estimator):
                 dtype=[np.float64, np.float32],
                 order=self._order,
                 ensure_all_finite="allow-nan" if self._allow_nan else True,
+                ensure_min_samples=0 if is_spread() else 1,
                 **kwargs,
             )
         X, *y = result if isinstance(result, tuple) else (result,)
@@ -200,6 +202,7 @@ class BaseRanker(RegressorMixin, Estimator):
         if reset:
             self._categories = None
             columns = columns_of_frame(X, self._categorical_columns(X), name)
+            self._check_no_categories(columns)
             if columns:
                 self._categories = Categories.of_columns(columns, X.shape[1], self._most_categories)
         else:
@@ -219,10 +222,21 @@ class BaseRanker(RegressorMixin, Estimator):
         if len(features) == 0:
             return X
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+        if reset:
+            self._check_no_categories(features)
         columns = columns_of_matrix(X, features, lambda k: f"Column {names[k]!r} of `{name}`")
         if reset:
             self._categories = Categories.of_columns(columns, X.shape[1], self._most_categories)
         return encoded_matrix(X, columns, self._categories)
+
+    def _check_no_categories(self, found):
+        """Refuse categorical features of rows of several ranks, each of which sees only its own."""
+        if len(found) and is_spread():
+            raise NotImplementedError(
+                f"{type(self).__name__} takes no categorical features with rows of several ranks: "
+                "none sees the categories of all. Encode them, by a table that all ranks have, and "
+                "set categorical_features=None."
+            )
 
     def _forget_unweighted(self, X, *weights):
         """Forget categories that only rows of weight 0 have, so that these leave no trace."""
@@ -277,6 +291,9 @@ class BaseRanker(RegressorMixin, Estimator):
         """
         if reset:
             self._forget()
+        if is_spread():
+            given = X, y, groups, query_weight, preferences, sample_weight, init_score, propensity
+            self._check_ranks(given, reset)
         if preferences is None:
             of_pairs = {
                 "preference_weight": preference_weight,
@@ -302,6 +319,9 @@ class BaseRanker(RegressorMixin, Estimator):
             )
         if self._computes_with_features:
             check_feature_sizes(X, self._feature_name)
+        check_same({"the number of features": X.shape[1], "the size of a number": X.itemsize})
+        if count(X.shape[0]) == 0:
+            raise ValueError("No rank has a row.")
         self._note_queries(X, groups, reset)
         if preferences is not None:
             preferences = check_preferences(
@@ -324,16 +344,16 @@ class BaseRanker(RegressorMixin, Estimator):
             init_score=check_init_score(init_score, "init_score", len(y)),
             propensity=propensity,
         )
-        grades = np.unique(data.y[~np.isnan(data.y)])
+        grades = data.distinct(data.y)
         if len(grades):
             self.grades_ = grades
-        self.n_queries_ = data.queries.n_queries
+        self.n_queries_ = data.count(data.n_queries)
         learnable = self._learnable(data)
         self.n_queries_skipped_ = int(data.sum(~learnable))
-        if not learnable.any():
+        if not data.any(learnable):
             raise ValueError(
                 f"No query has two rows of different grades, so that no preference pair exists: "
-                f"found {len(data.y)} sample(s) in {self.n_queries_} queries."
+                f"found {data.count(data.n_samples)} sample(s) in {self.n_queries_} queries."
             )
         return data
 
@@ -354,10 +374,38 @@ class BaseRanker(RegressorMixin, Estimator):
                 "`preference_weight`."
             )
 
+    # Why it takes no rows of several ranks, and what to do; None if it does.
+    _why_not_spread = (
+        "its sums over rows are rounded, or it looks at all rows at once. Fit it to all rows in "
+        "one process, or take LambdaMART or RegressionRanker"
+    )
+
+    def _reason_not_to_spread(self):
+        """The same, with its parameters."""
+        return self._why_not_spread
+
+    def _check_ranks(self, given, reset):
+        """Refuse rows of several ranks, if need be, and arguments that differ between these."""
+        name = type(self).__name__
+        if (why := self._reason_not_to_spread()) is not None:
+            raise NotImplementedError(f"{name} takes no rows of several ranks: {why}.")
+        names = "X", "y", "groups", "query_weight", "preferences", "sample_weight", "init_score"
+        names += ("propensity",)
+        is_given = {name: value is not None for name, value in zip(names, given, strict=True)}
+        check_same({f"whether `{name}` is given": int(flag) for name, flag in is_given.items()})
+        check_same({"whether they go on with an earlier fit": int(not reset)})
+        if not is_given["groups"]:
+            raise ValueError(
+                f"{name} needs `groups` with rows of several ranks: the rows of a query are on one."
+            )
+
     def _note_queries(self, X, groups, reset):
         """Keep what tells a scorer which queries were trained on, 16 bytes for each."""
         earlier = None if reset else getattr(self, "_trained_on", None)
-        self._trained_on = None if groups is None else query_digests(X, groups, self._n_threads())
+        self._trained_on = None
+        if groups is not None:
+            self._trained_on = gathered(query_digests(X, groups, self._n_threads()))
+            check_whole_queries(self._trained_on[:, 0], "groups")
         if earlier is not None and groups is not None:
             self._trained_on = np.unique(np.concatenate([earlier, self._trained_on]), axis=0)
 
@@ -408,7 +456,7 @@ class BaseRanker(RegressorMixin, Estimator):
         y = check_column(
             y, "y_val", X.shape[0], finite="allow-nan" if self._allow_unlabelled else True
         )
-        if np.isnan(y).all():
+        if everywhere(np.isnan(y)):
             raise ValueError("`y_val` is NaN at every row, so that there is nothing to judge by.")
         if groups is None:
             message = NO_GROUPS.format(n=len(y), method="fit").replace("`groups`", "`groups_val`")
@@ -457,7 +505,7 @@ class BaseRanker(RegressorMixin, Estimator):
         if propensity is not None:
             propensity = propensity[queries.order]
         y, weight = y[queries.order], row_weight[queries.order][queries.offsets[:-1]]
-        if not weight.any():
+        if not anywhere(weight):
             raise ValueError("`query_weight` or `sample_weight` is zero at every row.")
         if preferences is not None:
             _check_within_queries(preferences, queries)

@@ -13,9 +13,10 @@ from itertools import chain
 import numpy as np
 from scipy import sparse
 
-from sklearn_ltr import reduction
 from sklearn_ltr._kernels import _binning, _sorting
 from sklearn_ltr.interrupts import parts
+from sklearn_ltr.reduction import count, is_spread, merged, total
+from sklearn_ltr.reduction import distinct as distinct_of_all
 
 MAX_BINS = 65_535  # codes of 16 bits, less one for missing values
 
@@ -113,7 +114,7 @@ class Rows:
 class Unbinned:
     """Takes the place of a `Binner` where there is nothing to bin."""
 
-    def fit(self, X, rows, n_threads=1, weight=None):
+    def fit(self, X, rows, n_threads=1, weight=None, running=None):
         return self
 
     def transform(self, X, rows, n_threads=1):
@@ -164,7 +165,7 @@ class Binner:
         self.rule = rule
         self.n_categories = n_categories
 
-    def fit(self, X, rows, n_threads=1, weight=None):
+    def fit(self, X, rows, n_threads=1, weight=None, running=np.cumsum):
         """Choose thresholds.
 
         Parameters
@@ -175,6 +176,9 @@ class Binner:
         n_threads : int, default=1
         weight : ndarray of shape (len(rows),), dtype float64, default=None
             Positive: how many rows a row counts for in quantiles. The adaptive rule ignores it.
+        running : callable, default=numpy.cumsum
+            ``running(values)`` gives the sums of one number a row, whose sums are exact, up to each
+            row: those of rows elsewhere that come before it included.
 
         Raises
         ------
@@ -183,9 +187,11 @@ class Binner:
         """
         by_quantiles = self.max_bins is not None and self.rule == "quantile"
         weight = _in_units(weight) if by_quantiles and weight is not None else None
-        sample, counts = _sample(rows, weight) if by_quantiles else (rows, None)
+        n = (count(len(rows)) if weight is None else total(weight)) if by_quantiles else 0
+        sampled = n > QUANTILE_ROWS
+        sample, counts = _sample(rows, weight, n, running) if sampled else (rows, weight)
         cut = self._cut(X, sample, counts, np.arange(X.shape[1]), n_threads)
-        if sample is not rows:
+        if sampled:
             # A sample may miss rare values of a feature that has few.
             few = np.flatnonzero([len(t) + 1 < self.max_bins for t, _ in cut])
             for k, again in zip(few, self._cut(X, rows, weight, few, n_threads), strict=True):
@@ -202,7 +208,8 @@ class Binner:
     def note_missing(self, binned):
         """Remember which features have missing values in a BinnedMatrix that was learned from."""
         if self.has_missing_ is not None:
-            self.has_missing_ = self.has_missing_ | reduction.somewhere(binned.has_missing())
+            found = merged(binned.has_missing().astype(np.int64)) > 0
+            self.has_missing_ = self.has_missing_ | found
 
     def _cut(self, X, rows, weight, features, n_threads):
         """`_thresholds` of some features at the values of some rows."""
@@ -211,6 +218,12 @@ class Binner:
         # Neighbouring columns share cache lines, but columns of many rows take much memory.
         at_once = 8 if len(features) == X.shape[1] and len(rows) <= QUANTILE_ROWS else 1
         blocks = [features[i : i + at_once] for i in range(0, len(features), at_once)]
+        if is_spread():
+            return [
+                self._thresholds(k, *distinct_of_all(*distinct))
+                for block in blocks
+                for k, distinct in _distinct_of_block(X, rows, weight, block)
+            ]
         cut = partial(self._cut_block, X, rows, weight)
         # Not joblib: its polls take longer than the bins of a small matrix.
         with ThreadPoolExecutor(n_threads) as pool:
@@ -218,11 +231,8 @@ class Binner:
 
     def _cut_block(self, X, rows, weight, features):
         """`_cut` of neighbouring features, one after the other."""
-        columns = _sparse_columns if sparse.issparse(X) else _dense_columns
-        return [
-            self._thresholds(k, *_distinct(*column))
-            for k, column in zip(features, columns(X, rows, weight, features), strict=True)
-        ]
+        found = _distinct_of_block(X, rows, weight, features)
+        return [self._thresholds(k, *distinct) for k, distinct in found]
 
     def _thresholds(self, feature, distinct, weight_up_to):
         """Thresholds of one feature, by its distinct values and the weight up to each.
@@ -311,23 +321,32 @@ def _in_units(weight):
     They are rounded to a grid so fine that whole numbers are on it, and so coarse that sums are
     exact and hence do not depend on the order.
     """
-    total = reduction.total(weight)
-    weight = weight / max(min(1.0, total / reduction.number(weight)), 2.0**-47 * total)
-    grid = 2.0 ** (np.frexp(reduction.total(weight))[1] - 48)
+    of_all = total(weight)
+    weight = weight / max(min(1.0, of_all / count(len(weight))), 2.0**-47 * of_all)
+    grid = 2.0 ** (np.frexp(total(weight))[1] - 48)
     return np.maximum(np.rint(weight / grid), 1) * grid
 
 
-def _sample(rows, weight):
-    """Rows to take quantiles of, every n-th, and how often each is taken, or as many as given."""
-    total = reduction.number(rows) if weight is None else reduction.total(weight)
-    if total <= QUANTILE_ROWS:
-        return rows, weight
-    step = -(-total // QUANTILE_ROWS)
+def _sample(rows, weight, n, running):
+    """Rows to take quantiles of, every so many of `n` that there are, and how often each is taken.
+
+    A row of a weight is so many rows.
+    """
+    step = -(-n // QUANTILE_ROWS)
     if weight is None:
-        return rows[::step].copy(), None
-    taken = np.searchsorted(np.cumsum(weight), np.arange(0, weight.sum(), step), side="right")
-    taken, counts = np.unique(taken, return_counts=True)
-    return rows[taken], counts.astype(np.float64)
+        numbers = running(np.ones(len(rows), dtype=np.int64)) - 1
+        return rows[numbers % step == 0], None
+    up_to = running(weight)
+    ends = np.searchsorted(np.arange(0, n, step), np.stack([up_to - weight, up_to]))
+    counts = ends[1] - ends[0]
+    return rows[counts > 0], counts[counts > 0].astype(np.float64)
+
+
+def _distinct_of_block(X, rows, weight, features):
+    """The number and `_distinct` of each of neighbouring features."""
+    columns = _sparse_columns if sparse.issparse(X) else _dense_columns
+    for k, column in zip(features, columns(X, rows, weight, features), strict=True):
+        yield k, _distinct(*column)
 
 
 def _dense_columns(X, rows, weight, features):
@@ -340,30 +359,30 @@ def _dense_columns(X, rows, weight, features):
 
 def _sparse_columns(X, rows, weight, features):
     """`_dense_columns` of a CSC matrix that has just the rows."""
-    total = len(rows) if weight is None else weight.sum()
+    of_rows = len(rows) if weight is None else weight.sum()
     for k in features:
         cells = slice(X.indptr[k], X.indptr[k + 1])
         data = X.data[cells]
         if weight is None:
-            yield data, None, total - len(data)
+            yield data, None, of_rows - len(data)
         else:
             present = weight[X.indices[cells]]
-            yield data, present, total - present.sum()
+            yield data, present, of_rows - present.sum()
 
 
 def _distinct(values, weight, absent):
-    """Distinct values of all rows in ascending order, without NaN, and the weight up to each.
+    """Distinct values in ascending order, without NaN, and the weight up to each.
 
-    `values` are of the rows that are here, and overwritten. A zero of weight `absent` comes on top.
+    `values` are overwritten. A zero of weight `absent` comes on top of them.
     """
     present = ~np.isnan(values)
     if not present.all():
         values = values[present]
         weight = None if weight is None else weight[present]
-    if weight is None:
+    if weight is None and len(values):
         bits = values.view(f"u{values.itemsize}")
         _sorting.sort_floats(bits, np.empty_like(bits))
-    else:
+    elif weight is not None:
         order = np.argsort(values)
         values, weight = values[order], np.cumsum(weight[order])
     is_last = np.ones(len(values), dtype=bool)
@@ -377,7 +396,7 @@ def _distinct(values, weight, absent):
             distinct = np.insert(distinct, at, 0)
             up_to = np.insert(up_to, at, up_to[at - 1] if at else 0)
         up_to[at:] += absent
-    return reduction.distinct(distinct, up_to)
+    return distinct, up_to
 
 
 def _adaptive_bins(distinct, max_bins):

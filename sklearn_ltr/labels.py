@@ -226,6 +226,8 @@ def check_gain(grades, gain, name="y"):
     if not isinstance(gain, str):
         _given_gains(np.unique(grades), gain, name)
         return
+    if len(grades) == 0:  # of a rank without rows
+        return
     if (lowest := grades.min()) < 0:
         raise ValueError(
             f"`{name}` has the negative grade {lowest:g}; a gain needs grades of at least 0. "
@@ -270,6 +272,13 @@ def _given_gains(distinct, gain, name="y"):
             f"{distinct[i]:g} and {values[i + 1]:g} for {distinct[i + 1]:g}."
         )
     return values
+
+
+def why_not_spread(gain):
+    """Why a gain takes no grades of several ranks, and what to do; None if it does."""
+    if callable(gain):
+        return "a callable `gain` is of all grades at once. Give the gains as a list or a mapping"
+    return None
 
 
 def gains(grades, gain):

@@ -8,14 +8,15 @@ and the offsets of the queries in it.
 
 import operator
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
 from sklearn_ltr._kernels import _queries
+from sklearn_ltr.cached import cached_property
 from sklearn_ltr.interrupts import parts
+from sklearn_ltr.reduction import anywhere, largest, places
 from sklearn_ltr.validation import check_column, is_nested, without_vanishing
 
 # Weights up to 2 to this, and down to its inverse, are taken as they are.
@@ -264,6 +265,8 @@ class QueryGroups:
     offsets : ndarray of shape (n_queries + 1,), dtype intp
     ids : ndarray of shape (n_queries,)
         The query ids, in the order of the queries.
+    keys : ndarray of shape (n_queries,), dtype uint64, or None
+        What queries are ordered by, ascending, where it is their content.
 
     Attributes
     ----------
@@ -272,10 +275,11 @@ class QueryGroups:
         Rows of each query.
     """
 
-    def __init__(self, order, offsets, ids):
+    def __init__(self, order, offsets, ids, keys=None):
         self.order = order
         self.offsets = offsets
         self.ids = ids
+        self.keys = keys
 
     @classmethod
     def from_ids(cls, groups, n_samples, *, keys=None, name="groups"):
@@ -298,6 +302,7 @@ class QueryGroups:
         else:
             codes, ids = encode_groups(groups, n_samples, name)
         sizes = np.bincount(codes, minlength=len(ids)).astype(np.intp)
+        query_keys = None
         if keys is None:
             order = np.argsort(codes, kind="stable")
         else:
@@ -308,8 +313,9 @@ class QueryGroups:
             query_keys = np.add.reduceat(keys[order], starts) if len(ids) else keys[:0]
             rank = np.argsort(query_keys, kind="stable")
             order = order[_ranges(starts[rank], sizes[rank])]
-            sizes, ids = sizes[rank], ids[rank]
-        return cls(order, np.concatenate(([0], np.cumsum(sizes))).astype(np.intp), ids)
+            sizes, ids, query_keys = sizes[rank], ids[rank], query_keys[rank]
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
+        return cls(order, offsets, ids, query_keys)
 
     @property
     def n_queries(self):
@@ -341,7 +347,8 @@ class QueryGroups:
         sizes = self.sizes[kept]
         positions = _ranges(self.offsets[kept], sizes)
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
-        return QueryGroups(self.order[positions], offsets, self.ids[kept]), positions
+        keys = None if self.keys is None else self.keys[kept]
+        return QueryGroups(self.order[positions], offsets, self.ids[kept], keys), positions
 
     def keep_rows(self, mask):
         """The groups without the rows where `mask` is false, and without queries left empty.
@@ -353,7 +360,8 @@ class QueryGroups:
         """
         sizes = np.add.reduceat(mask, self.offsets[:-1], dtype=np.intp)
         offsets = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.intp)
-        return QueryGroups(self.order[mask], offsets, self.ids[sizes > 0])
+        keys = None if self.keys is None else self.keys[sizes > 0]
+        return QueryGroups(self.order[mask], offsets, self.ids[sizes > 0], keys)
 
 
 def _ranges(starts, sizes):
@@ -362,7 +370,9 @@ def _ranges(starts, sizes):
     return (shift + np.arange(len(shift))).astype(np.intp)
 
 
-def split_queries(eligible, fraction, random_state=None, *, otherwise="set early_stopping=False"):
+def split_queries(
+    eligible, fraction, random_state=None, *, keys=None, otherwise="set early_stopping=False"
+):
     """Choose whole queries to hold out.
 
     Parameters
@@ -372,6 +382,8 @@ def split_queries(eligible, fraction, random_state=None, *, otherwise="set early
     fraction : float in (0, 1)
         Share of the eligible queries to hold out; at least one is, and at least one stays.
     random_state : int, RandomState instance or None, default=None
+    keys : ndarray of shape (n_queries,), dtype uint64, default=None
+        What queries are ordered by, where there may be others elsewhere.
     otherwise : str, default="set early_stopping=False"
         How to do without held-out queries, in the error message.
 
@@ -385,16 +397,18 @@ def split_queries(eligible, fraction, random_state=None, *, otherwise="set early
         If fewer than two queries are eligible.
     """
     candidates = np.flatnonzero(eligible)
-    if len(candidates) < 2:
+    place, n = places(candidates if keys is None else keys[candidates])
+    if n < 2:
         raise ValueError(
             f"Holding out queries for validation needs at least two queries to learn from; got "
-            f"{len(candidates)}. Give `groups`, give a validation set (`X_val`, `y_val`, "
+            f"{n}. Give `groups`, give a validation set (`X_val`, `y_val`, "
             f"`groups_val`), or {otherwise}."
         )
-    size = min(max(1, round(fraction * len(candidates))), len(candidates) - 1)
-    chosen = check_random_state(random_state).permutation(len(candidates))[:size]
+    size = min(max(1, round(fraction * n)), n - 1)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[check_random_state(random_state).permutation(n)[:size]] = True
     held_out = np.zeros(len(eligible), dtype=bool)
-    held_out[candidates[chosen]] = True
+    held_out[candidates] = chosen[place]
     return held_out
 
 
@@ -439,7 +453,7 @@ def per_query(values, queries, name="query_weight"):
             f"`{name}` must be constant within a query; it is not in query "
             f"{queries.ids[q : q + 1].tolist()[0]!r}."
         )
-    if not first.any():
+    if not anywhere(first):
         raise ValueError(f"`{name}` is zero for every query; at least one must be positive.")
     return relative_weights(first)
 
@@ -455,7 +469,7 @@ def relative_weights(weights):
         Finite.
     """
     weights = without_vanishing(weights)
-    exponent = int(np.frexp(weights.max())[1])
+    exponent = int(np.frexp(largest(weights))[1])
     return weights if abs(exponent) <= LARGEST_EXPONENT else np.ldexp(weights, -exponent)
 
 

@@ -9,7 +9,7 @@ from sklearn_ltr._kernels import _types
 
 def rows_to_rank(offsets, n_threads):
     """Scratch of kernels that rank: twice the rows of the longest query for each thread."""
-    return np.empty(2 * n_threads * int(np.diff(offsets).max()), dtype=_types.RANKED_ROW)
+    return np.empty(2 * n_threads * int(np.diff(offsets).max(initial=1)), dtype=_types.RANKED_ROW)
 
 
 def run_kernel(kernel, *inputs, offsets, n_threads):

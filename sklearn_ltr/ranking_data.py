@@ -3,12 +3,12 @@
 """The rows that a ranker learns from or is judged by, grouped by query."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from sklearn_ltr import reduction
+from sklearn_ltr.cached import cached_property
 from sklearn_ltr.pairs import Preferences, given_pairs, preference_pairs
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.validation import LEAST_SHARE
@@ -249,6 +249,47 @@ class RankingData:
         query = np.repeat(np.arange(self.n_queries), np.diff(pairs.pair_offsets))
         return np.bincount(query, pairs.weight, self.n_queries)
 
+    @cached_property
+    def _places(self):
+        """Place of each query among all in canonical order, and how many those are."""
+        keys = self.queries.keys
+        if keys is None and reduction.is_spread():
+            raise NotImplementedError("Queries without keys have no order over several ranks.")
+        return reduction.places(np.arange(self.n_queries) if keys is None else keys)
+
+    @property
+    def query_numbers(self):
+        """Number of each query among all, in canonical order: ndarray (n_queries,)."""
+        return self._places[0]
+
+    @cached_property
+    def row_numbers(self):
+        """The same of each row, a slice where these are all, and how many there are."""
+        if not reduction.is_spread():
+            return slice(None), self.n_samples
+        numbers = self.running(np.ones(self.n_samples, dtype=np.int64)) - 1
+        return numbers, reduction.count(self.n_samples)
+
+    def running(self, values):
+        """Sums of one number a row up to each, rows elsewhere that come before it included.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,)
+            Of which sums are exact.
+        """
+        here = np.cumsum(values)
+        if not reduction.is_spread():
+            return here
+        ends = here[self.offsets[1:] - 1]
+        of_query = np.diff(ends, prepend=ends.dtype.type(0))
+        place, n = self._places
+        of_all = np.zeros(n, dtype=values.dtype)
+        found = reduction.gathered(np.column_stack([place, of_query.view(np.int64)]))
+        of_all[found[:, 0]] = found[:, 1].copy().view(values.dtype)
+        before = (np.cumsum(of_all) - of_all)[place]
+        return here + self.per_row(before - (ends - of_query))
+
     def per_row(self, of_query):
         """One number for each query (n_queries,) as one for each of its rows (n_samples,)."""
         return np.repeat(of_query, self.queries.sizes)
@@ -278,10 +319,11 @@ class RankingData:
         share : float in (0, 1]
         seed : int
         """
-        size = max(1, round(share * self.n_queries))
-        chosen = np.zeros(self.n_queries, dtype=bool)
-        chosen[np.random.default_rng(seed).permutation(self.n_queries)[:size]] = True
-        return np.flatnonzero(self.per_row(chosen))
+        place, n = self._places
+        size = max(1, round(share * n))
+        chosen = np.zeros(n, dtype=bool)
+        chosen[np.random.default_rng(seed).permutation(n)[:size]] = True
+        return np.flatnonzero(self.per_row(chosen[place]))
 
     def select(self, mask, **others):
         """The data of the queries where `mask` (n_queries,) is true, and other fields changed."""
@@ -348,6 +390,22 @@ class RankingData:
     def sum(self, values, axis=0):
         """Sum of one number for each row, query or pair."""
         return reduction.total(values, axis, self.n_threads)
+
+    def count(self, n):
+        """How many rows or queries there are of what there are `n` of here."""
+        return reduction.count(n)
+
+    def any(self, flags):
+        """Whether any of one truth value for each row or query is true."""
+        return reduction.anywhere(flags)
+
+    def all(self, flags):
+        """Whether all of them are."""
+        return reduction.everywhere(flags)
+
+    def distinct(self, values):
+        """The distinct of one number for each row or query, ascending, NaN left out."""
+        return reduction.distinct(np.unique(values[~np.isnan(values)]))
 
     def dot(self, a, b):
         """Sum of products of two numbers for each row or query."""

@@ -12,6 +12,7 @@ that all of them know: a call that only some of them make is a call that the oth
 what is done next must never depend on the rows that happen to be here.
 """
 
+import json
 import math
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -88,7 +89,7 @@ def merger():
         ``merge(array)`` of a contiguous one, of int64.
     """
     reducer = _reducer.get()
-    return None if reducer is None else lambda array: reducer.sum(np.asarray(array))
+    return None if reducer is None else lambda array: reducer.sum(np.asarray(array).reshape(-1))
 
 
 def merged(partial):
@@ -201,22 +202,27 @@ def median(values, weights=None):
     return float(0.5 * (values[order[low]] + values[order[high]]))
 
 
-def number(values):
-    """How many there are of one number for each row or query: int."""
-    return len(values)
-
-
 def largest(values):
     """The largest of one number for each row or query: NaN where one is, -inf of none."""
     here = np.float64(values.max() if values.size else -np.inf)
+    return here if _reducer.get() is None else largest_of_each(np.array([here]))[0]
+
+
+def largest_of_each(here):
+    """The largest over all ranks of each of some numbers that each has, NaN where one is.
+
+    Parameters
+    ----------
+    here : ndarray of shape (n,), dtype float64
+    """
     reducer = _reducer.get()
     if reducer is None:
         return here
     # Integers in the order of the numbers, NaN as the last.
-    bits = np.array([np.nan if np.isnan(here) else here]).view(np.int64)
+    bits = np.where(np.isnan(here), np.nan, here).view(np.int64)
     found = bits ^ ((bits >> 63) & LOW_BITS)
     reducer.max(found)
-    return (found ^ ((found >> 63) & LOW_BITS)).view(np.float64)[0]
+    return (found ^ ((found >> 63) & LOW_BITS)).view(np.float64)
 
 
 def smallest(values):
@@ -224,39 +230,6 @@ def smallest(values):
     if not is_spread():
         return np.float64(values.min() if values.size else np.inf)
     return -largest(-np.asarray(values, dtype=np.float64))
-
-
-def somewhere(found):
-    """Whether what was looked for in the rows that are here is in any row.
-
-    Parameters
-    ----------
-    found : ndarray of any shape, dtype bool
-        The answer of the rows that are here, to one question or several.
-
-    Returns
-    -------
-    found : ndarray of the same shape, dtype bool
-    """
-    return found
-
-
-def distinct(values, weight_up_to=None):
-    """Distinct values of the rows that are here, over all rows.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,)
-        Ascending.
-    weight_up_to : ndarray of shape (n_values,), default=None
-        Weight of the rows up to each value.
-
-    Returns
-    -------
-    values : ndarray
-        Or, where there are weights, the values and the weight up to each.
-    """
-    return values if weight_up_to is None else (values, weight_up_to)
 
 
 def gathered(values):
@@ -285,6 +258,41 @@ def _placed(values, reducer):
     everything[first : first + len(values)] = np.ascontiguousarray(values).view(np.int64)
     reducer.sum(everything.reshape(-1))
     return everything.view(values.dtype), first
+
+
+def distinct(values, weight_up_to=None):
+    """Distinct values of the rows that are here, over all rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,), of floating-point numbers or of strings
+        Ascending, without NaN. Strings are objects.
+    weight_up_to : ndarray of shape (n_values,), default=None
+        Weight of the rows up to each number, of sums that are exact.
+
+    Returns
+    -------
+    values : ndarray
+        Or, where there are weights, the values and the weight up to each.
+    """
+    if not is_spread():
+        return values if weight_up_to is None else (values, weight_up_to)
+    if values.dtype == object:
+        # A line of each rank, filled with blanks to words.
+        line = json.dumps(values.tolist()).encode() + b"\n"
+        lines = gathered(np.frombuffer(line + b" " * (-len(line) % 8), dtype=np.int64))
+        of_ranks = lines.tobytes().decode().splitlines()
+        known = set().union(*(json.loads(line) for line in of_ranks if line.strip()))
+        return np.array(sorted(known), dtype=object)
+    columns = [values.astype(np.float64)]
+    if weight_up_to is not None:
+        columns.append(np.diff(weight_up_to, prepend=0).astype(np.float64))
+    found = gathered(np.column_stack(columns))
+    found = found[np.lexsort((~np.signbit(found[:, 0]), found[:, 0]))]
+    is_last = np.ones(len(found), dtype=bool)
+    is_last[:-1] = found[1:, 0] != found[:-1, 0]
+    of_all = found[is_last, 0].astype(values.dtype)
+    return of_all if weight_up_to is None else (of_all, np.cumsum(found[:, 1])[is_last])
 
 
 def places(keys):
@@ -316,15 +324,18 @@ def from_first(value):
     return value if reducer is None else count(value if reducer.rank == 0 else 0)
 
 
-def check_same(value, what):
-    """Raise ValueError unless an integer is the same everywhere."""
+def check_same(numbers):
+    """Raise ValueError unless integers are the same everywhere: a dict, by what they say."""
     reducer = _reducer.get()
     if reducer is None:
         return
-    ends = np.array([value, -value])
+    values = np.array(list(numbers.values()), dtype=np.int64)
+    ends = np.concatenate([values, -values])
     reducer.max(ends)
-    if ends[0] != -ends[1]:
-        raise ValueError(f"Ranks differ in {what}: from {-ends[1]} to {ends[0]}.")
+    most, least = ends[: len(values)], -ends[len(values) :]
+    for name, low, high in zip(numbers, least, most, strict=True):
+        if low != high:
+            raise ValueError(f"The ranks of a fit differ in {name}: from {low} to {high}.")
 
 
 def _words(values, weights=None, absolute=False, n_threads=1):

@@ -15,6 +15,7 @@ import numpy as np
 
 from sklearn_ltr.exceptions import CutQueryWarning
 from sklearn_ltr.queries import encode_groups, sums_of_cell_hashes
+from sklearn_ltr.reduction import is_spread
 from sklearn_ltr.validation import warn_caller
 
 
@@ -118,6 +119,24 @@ def query_digests(X, groups, n_threads=1):
     """
     codes, ids = encode_groups(groups, X.shape[0])
     return np.column_stack([_id_digests(ids), _cell_sums(X, codes, len(ids), n_threads)])
+
+
+def check_whole_queries(id_digests, name):
+    """Raise ValueError if queries of two ranks have one id.
+
+    Parameters
+    ----------
+    id_digests : ndarray of shape (n_queries,), dtype uint64
+        Of all ranks, each of which has a query once.
+    name : str
+        Of the argument that has the ids.
+    """
+    twice = len(id_digests) - len(np.unique(id_digests))
+    if is_spread() and twice:
+        raise ValueError(
+            f"`{name}` has {twice} queries with rows on more than one rank, which would be taken "
+            "as so many queries: bring the rows of a query to one rank."
+        )
 
 
 class _ScoredRows:

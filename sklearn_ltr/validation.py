@@ -10,6 +10,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_scalar
 
+from sklearn_ltr.reduction import (
+    anywhere,
+    everywhere,
+    is_spread,
+    largest,
+    largest_of_each,
+    smallest,
+)
+
 OWN_PACKAGES = ("sklearn", "sklearn_ltr")
 
 # Between these, sums over rows of squares neither overflow nor vanish: of grades and weights, and
@@ -93,6 +102,7 @@ def check_column(values, name, n_rows=None, *, finite=True):
                 ensure_2d=False,
                 dtype=np.float64,
                 ensure_all_finite=finite,
+                ensure_min_samples=0 if is_spread() else 1,
                 input_name=name,
             )
     except (TypeError, ValueError) as error:
@@ -161,11 +171,11 @@ def check_sample_weight(sample_weight, n_samples):
         raise ValueError(
             f"`sample_weight` must not be negative; row {row} has {sample_weight[row]}."
         )
-    if not sample_weight.any():
+    if not anywhere(sample_weight):
         raise ValueError("`sample_weight` is zero for every row; at least one must be positive.")
     check_largest_weight(sample_weight, "sample_weight", "row")
     sample_weight = without_vanishing(sample_weight)
-    return None if (sample_weight == 1).all() else sample_weight
+    return None if everywhere(sample_weight == 1) else sample_weight
 
 
 def check_propensity(propensity, name, n_rows=None):
@@ -203,10 +213,11 @@ def check_propensity(propensity, name, n_rows=None):
 
 def check_largest_weight(weight, name, unit):
     """Raise ValueError for weights too large, or all too small, to compute with."""
-    k = int(weight.argmax())
-    if not SMALLEST <= weight[k] <= LARGEST:
+    most = largest(weight)
+    if not SMALLEST <= most <= LARGEST:
+        at = f" at {unit} {int(weight.argmax())}" if most in weight else ""
         raise ValueError(
-            f"The largest `{name}`, {weight[k]:g} at {unit} {k}, must be between {SMALLEST:g} and "
+            f"The largest `{name}`, {most:g}{at}, must be between {SMALLEST:g} and "
             f"{LARGEST:g}: multiply all of them by one number."
         )
 
@@ -220,7 +231,7 @@ def without_vanishing(weights):
     ----------
     weights : ndarray, dtype float64
     """
-    least = LEAST_SHARE * weights.max()
+    least = LEAST_SHARE * largest(weights)
     tiny = (weights > 0) & (weights < least)
     return np.where(tiny, least, weights) if tiny.any() else weights
 
@@ -234,16 +245,15 @@ def check_grade_sizes(y):
         NaN marks a row without a grade.
     """
     graded = y[~np.isnan(y)]
-    if len(graded) == 0:
-        return
-    if np.abs(graded).max() > LARGEST:
+    most, least = largest(graded), smallest(graded)
+    if len(graded) and np.abs(graded).max() > LARGEST:
         row = int(np.nanargmax(np.abs(y)))
         raise ValueError(
             f"`y` has the grade {y[row]:g} at row {row}; the largest that can be computed with is "
             f"{LARGEST:g}. Divide the grades, or number them in their order: "
             "np.unique(y, return_inverse=True)[1]."
         )
-    if 0 < (spread := graded.max() - graded.min()) < SMALLEST:
+    if most > least and (spread := most - least) < SMALLEST:
         raise ValueError(
             f"The grades in `y` differ by {spread:g} at most; differences below {SMALLEST:g} are "
             "too small to compute with. Multiply the grades, or number them in their order: "
@@ -261,19 +271,23 @@ def check_feature_sizes(X, name):
     name : callable
         ``name(k)`` -> what to call feature k in the message.
     """
-    if sparse.issparse(X):
+    if X.shape[0] == 0:
+        size = np.zeros(X.shape[1])
+    elif sparse.issparse(X):
         size = np.abs(X).max(axis=0).toarray().ravel().astype(np.float64)
     else:
         # Not of their absolute values, which would be one more array of the size of X.
         size = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
+    size = largest_of_each(size)
     wrong = (size > LARGEST_FEATURE) | ((size > 0) & (size < SMALLEST_FEATURE))
     if not wrong.any():
         return
     k = int(wrong.argmax())
     column = X[:, [k]].toarray().ravel() if sparse.issparse(X) else X[:, k]
-    row = int(np.abs(column).argmax())
+    at = np.flatnonzero(np.abs(column) == size[k])[:1]
+    value, row = (column[at[0]], f" at row {at[0]}") if len(at) else (size[k], "")
     raise ValueError(
-        f"`X` has {column[row]:g} at row {row} of {name(k)}, the largest of the feature, which is "
+        f"`X` has {value:g}{row} of {name(k)}, the largest of the feature, which is "
         f"too {'large' if size[k] > LARGEST_FEATURE else 'small'} to compute with: it must be "
         f"between {SMALLEST_FEATURE:g} and {LARGEST_FEATURE:g}. Clip or rescale the feature, drop "
         "it if it is 0 but for rounding, or take ranks, as "

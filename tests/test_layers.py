@@ -19,11 +19,12 @@ LAYERS = {
     "_kernels": 0,
     "exceptions": 0,
     "interrupts": 0,
+    "cached": 0,
+    "reduction": 0,
     "validation": 1,
     "versions": 1,
     "estimator": 1,
     "progress": 1,
-    "reduction": 1,
     "linear": 1,
     "queries": 1,
     "columns": 1,
@@ -57,8 +58,7 @@ LAYERS = {
 }
 # Where parts of one layer may import each other; nothing else may, nor in a circle.
 WITHIN_A_LAYER = {
-    ("binning", "reduction"),
-    ("categories", "reduction"),
+    ("reduction", "_kernels"),
     ("columns", "queries"),
     ("categories", "queries"),
     ("categories", "columns"),

@@ -10,6 +10,7 @@ cdef struct Leaf:
     int depth
     Py_ssize_t start    # its rows are rows[start:stop]
     Py_ssize_t stop
+    Py_ssize_t n        # how many rows it has everywhere
     Node sums
     Split split         # the best one, of gain 0 where there is none
 
@@ -31,13 +32,20 @@ cdef class GrownTree:
     cdef const int[::1] directions
     cdef const unsigned char[::1] categorical
     cdef unsigned int[::1] row_buffer
+    cdef object merge           # adds up integers of all ranks; None where all rows are here
+    cdef bint merges            # whether there is such
+    cdef long long[::1] root_sums
 
-    cdef void plant(
+    cdef int plant(
         self, const long long[::1] counts, Py_ssize_t n, const Rules* rules
-    ) noexcept nogil
+    ) except -1 nogil
 
     cdef void divide(
         self, const Rules* rules, const Leaf* parent, Py_ssize_t n_left, Leaf* left, Leaf* right
+    ) noexcept nogil
+
+    cdef void share_rows(
+        self, const Rules* rules, Leaf* leaf, Leaf* sibling, Py_ssize_t n
     ) noexcept nogil
 
     cdef void note_size(self, const Leaf* leaf, const Rules* rules) noexcept nogil

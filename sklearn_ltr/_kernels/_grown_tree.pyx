@@ -33,6 +33,9 @@ cdef class GrownTree:
     categorical : ndarray of shape (n_features,), dtype uint8
         Whether codes of a feature are categories, in no order.
     n_rows, max_leaves, n_threads : int
+    merge : callable or None
+        Replaces integers, in a contiguous array, by their sums over all ranks; None where all rows
+        are here.
 
     Attributes
     ----------
@@ -47,16 +50,18 @@ cdef class GrownTree:
         At a split on a categorical feature, the codes of the node's rows on either side, a bit
         each; whatever else is there belongs to other trees. Empty without such features.
     low_sum, n_samples : ndarrays of shape (2 * max_leaves - 1,), dtype int64
-        Of each node, the low sum of the words of its rows, and how many rows it has.
+        Of each node, the low sum of the words of its rows, and how many rows it has here.
     leaf_node, leaf_start, leaf_stop : ndarrays of shape (max_leaves,), dtype intp
     """
 
-    def __init__(self, n_bins, directions, categorical, n_rows, max_leaves, n_threads):
+    def __init__(self, n_bins, directions, categorical, n_rows, max_leaves, n_threads, merge):
         self.rows = np.zeros(n_rows + AHEAD, dtype=np.uint32)
         self.words = np.zeros(n_rows, dtype=np.int64)
         self.n_bins, self.directions, self.categorical = n_bins, directions, categorical
         self.max_leaves, self.n_threads = max_leaves, n_threads
         self.bounded = bool(np.any(directions))
+        self.merge, self.merges = merge, merge is not None
+        self.root_sums = np.zeros(3, dtype=np.int64)
         self.row_buffer = np.empty_like(self.rows)
         self.feature, self.bin, self.left = np.zeros((3, 2 * max_leaves - 1), dtype=np.intc)
         self.missing_right = np.zeros(2 * max_leaves - 1, dtype=np.uint8)
@@ -72,12 +77,12 @@ cdef class GrownTree:
     def __dealloc__(self):
         free(self.leaves)
 
-    cdef void plant(
+    cdef int plant(
         self,
         const long long[::1] counts,    # IN, of each row, where apart from the low sums; or empty
         Py_ssize_t n,                   # how many of `rows` to grow on
         const Rules* rules,
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Start with a root that has all rows."""
         cdef Leaf* root = &self.leaves[0]
         cdef long long word = 0
@@ -85,13 +90,21 @@ cdef class GrownTree:
         cdef Py_ssize_t row
         for row in prange(n, schedule="static", num_threads=self.n_threads):
             word += self.words[self.rows[row]]
-            if counts.shape[0]:
+            if rules.min_count:
                 count += counts[self.rows[row]]
+        self.root_sums[0], self.root_sums[1], self.root_sums[2] = word, count, n
+        if self.merges:
+            with gil:
+                self.merge(self.root_sums)
         root.node, root.depth, root.start, root.stop = 0, 0, 0, n
-        root.sums = Node(word, count, rules.rounding * n, -INFINITY, INFINITY)
+        root.n = self.root_sums[2]
+        root.sums = Node(
+            self.root_sums[0], self.root_sums[1], rules.rounding * root.n, -INFINITY, INFINITY
+        )
         root.split.gain = 0
         self.note_size(root, rules)
         self.n_nodes = self.n_leaves = 1
+        return 0
 
     cdef void divide(
         self,
@@ -101,7 +114,7 @@ cdef class GrownTree:
         Leaf* left,                 # OUT; neither this nor the next is the parent
         Leaf* right,
     ) noexcept nogil:
-        """Make two leaves of one.
+        """Make two leaves of one; how many rows they have everywhere is left to the caller.
 
         Of a split that is undecided about missing values the caller says where they go.
         """
@@ -122,8 +135,6 @@ cdef class GrownTree:
         left.node, right.node = self.n_nodes, self.n_nodes + 1
         left.depth = right.depth = parent.depth + 1
         left.stop = right.start = parent.start + n_left
-        left.sums.rounding = rules.rounding * (left.stop - left.start)
-        right.sums.rounding = rules.rounding * (right.stop - right.start)
         self.feature[parent.node] = split.feature
         self.bin[parent.node] = split.bin
         self.left[parent.node] = left.node
@@ -137,6 +148,17 @@ cdef class GrownTree:
         self.note_size(right, rules)
         self.n_nodes += 2
         self.n_leaves += 1
+
+    cdef void share_rows(
+        self, const Rules* rules, Leaf* leaf, Leaf* sibling, Py_ssize_t n
+    ) noexcept nogil:
+        """Note how many rows two leaves have: one so many, the other what is left of its parent's.
+
+        The sibling has noted the number of the parent.
+        """
+        leaf.n, sibling.n = n, sibling.n - n
+        leaf.sums.rounding = rules.rounding * leaf.n
+        sibling.sums.rounding = rules.rounding * sibling.n
 
     cdef void note_size(self, const Leaf* leaf, const Rules* rules) noexcept nogil:
         self.low_sum[leaf.node] = low(leaf.sums.word, rules)

@@ -6,7 +6,8 @@ from sklearn_ltr._kernels._types cimport code_t
 
 
 cdef class LeafHistograms:
-    cdef long long[:, ::1] cells            # (max_leaves, n_slots)
+    cdef Py_ssize_t n_slots
+    cdef long long[:, ::1] cells            # (max_leaves, n_slots + 1)
     cdef long long[:, ::1] partial          # of parts of a leaf's rows but the first
     cdef long long[::1] row_words           # the words of a leaf's rows
     cdef const Py_ssize_t[::1] starts       # first slot of each column

@@ -30,7 +30,9 @@ cdef class LeafHistograms:
         self.any_listed = bool(np.any(uncommon.listed))
         n_slots = starts[len(starts) - 1]
         n_partial = n_threads - 1 if self.any_listed else 0
-        self.cells = np.zeros((max_leaves, n_slots), dtype=np.int64)
+        self.n_slots = n_slots
+        # With a cell for the number of rows, which is summed over ranks with the others.
+        self.cells = np.zeros((max_leaves, n_slots + 1), dtype=np.int64)
         self.partial = np.zeros((n_partial, n_slots), dtype=np.int64)
         self.row_words = np.zeros(n_rows, dtype=np.int64)
 
@@ -52,7 +54,7 @@ cdef class LeafHistograms:
         if not self.any_listed:
             return
         histogram = &self.cells[leaf, 0] if part == 0 else &self.partial[part - 1, 0]
-        memset(histogram, 0, self.cells.shape[1] * sizeof(long long))
+        memset(histogram, 0, self.n_slots * sizeof(long long))
         add_uncommon(
             &self.indptr[0], &self.slots[0], rows + first, &self.row_words[at], last - first,
             histogram,

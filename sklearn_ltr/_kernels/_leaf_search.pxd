@@ -24,21 +24,29 @@ cdef class LeafSearch:
     cdef LeafHistograms histograms
     cdef AllowedFeatures allowed
     cdef long long[::1] count_histogram
+    cdef object merge                       # of the builder
+    cdef bint merges
+    cdef long long[::1] left_count          # (1,), to be merged
     cdef unsigned char[:, ::1] candidates   # (2, n_features)
 
     cdef prepare_counts(self)
 
-    cdef void evaluate(
+    cdef int evaluate(
         self, const code_t[:, :, ::1] codes, const Rules* rules, unsigned long long seed,
         int smaller, int larger
-    ) noexcept nogil
+    ) except -1 nogil
 
     cdef bint may_split(self, const Leaf* leaf, const Rules* rules) noexcept nogil
 
-    cdef void scan(
+    cdef int scan(
         self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
-        const int* wanted
-    ) noexcept nogil
+        int* wanted
+    ) except -1 nogil
+
+    cdef int fill_merged(
+        self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
+        int* wanted, int n_threads
+    ) except -1 nogil
 
     cdef void search_block(
         self, Py_ssize_t block, Py_ssize_t width, int leaf, int which, const long long* counts,
@@ -47,12 +55,12 @@ cdef class LeafSearch:
 
     cdef void choose(self, Py_ssize_t n_blocks, int leaf, int which) noexcept nogil
 
-    cdef bint counts_suffice(
+    cdef int counts_suffice(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         int index
-    ) noexcept nogil
+    ) except -1 nogil
 
-    cdef void search_counted(
+    cdef int search_counted(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         unsigned long long seed, int index
-    ) noexcept nogil
+    ) except -1 nogil

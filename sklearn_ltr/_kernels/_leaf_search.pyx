@@ -36,14 +36,16 @@ cdef class LeafSearch:
 
     def __init__(
         self, rows, words, starts, n_bins, directions, categorical, uncommon, max_leaves, max_depth,
-        interactions, max_features, n_threads
+        interactions, max_features, n_threads, merge
     ):
+        self.merge, self.merges = merge, merge is not None
         self.rows, self.words = rows, words
         self.starts, self.n_bins, self.directions = starts, n_bins, directions
         self.categorical = categorical
         self.max_depth, self.n_threads = max_depth, n_threads
         self.histograms = LeafHistograms(starts, uncommon, len(words), max_leaves, n_threads)
         self.count_histogram = np.zeros(0, dtype=np.int64)
+        self.left_count = np.zeros(1, dtype=np.int64)
         self.allowed = AllowedFeatures(interactions, max_features, len(n_bins), max_leaves)
         self.candidates = np.ones((2, len(n_bins)), dtype=np.uint8)
         self.found = <Split*>calloc(2 * len(starts), sizeof(Split))
@@ -56,12 +58,12 @@ cdef class LeafSearch:
     cdef prepare_counts(self):
         """Make room for a histogram of counts."""
         if self.count_histogram.shape[0] == 0:
-            self.count_histogram = np.zeros(self.histograms.cells.shape[1], dtype=np.int64)
+            self.count_histogram = np.zeros(self.histograms.n_slots, dtype=np.int64)
 
-    cdef void evaluate(
+    cdef int evaluate(
         self, const code_t[:, :, ::1] codes, const Rules* rules, unsigned long long seed,
         int smaller, int larger
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Find the best splits of two siblings, or of the root, when `larger` is -1.
 
         Without regard to counts that are apart from the low sums: no split that they allow is
@@ -82,39 +84,44 @@ cdef class LeafSearch:
             elif self.allowed.vary:
                 self.allowed.choose(seed, leaf.node, wanted[i], &self.candidates[i, 0])
         if wanted[0] < 0 and wanted[1] < 0:
-            return
+            return 0
         uncounted.min_count = 0
         self.scan(codes, &uncounted, smaller, larger, wanted)
+        return 0
 
     cdef bint may_split(self, const Leaf* leaf, const Rules* rules) noexcept nogil:
+        """Whether a leaf has enough of everything; rows elsewhere are not counted yet."""
         return (
-            leaf.stop - leaf.start >= 2
+            (self.merges or leaf.stop - leaf.start >= 2)
             and (self.max_depth < 0 or leaf.depth < self.max_depth)
             and low(leaf.sums.word, rules) >= 2 * rules.min_low
             and leaf.sums.count >= 2 * rules.min_count
         )
 
-    cdef void scan(
+    cdef int scan(
         self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
-        const int* wanted
-    ) noexcept nogil:
+        int* wanted
+    ) except -1 nogil:
         """Histograms of two siblings, and the best splits of those that are wanted."""
         cdef Py_ssize_t width = codes.shape[2]
         cdef const unsigned int* rows = &self.rows[self.leaves[smaller].start]
         cdef Py_ssize_t n = self.leaves[smaller].stop - self.leaves[smaller].start
         cdef Py_ssize_t i, block
         cdef int n_threads = self.n_threads
-        if n * self.n_bins.shape[0] + 2 * self.histograms.cells.shape[1] < CELLS_PER_THREAD:
+        if n * self.n_bins.shape[0] + 2 * self.histograms.n_slots < CELLS_PER_THREAD:
             n_threads = 1
         for i in prange(n_threads, schedule="static", num_threads=n_threads):
             self.histograms.read_rows(
                 smaller, rows, self.words, n * i // n_threads, n * (i + 1) // n_threads, i,
                 n * i // n_threads,
             )
+        if self.merges:
+            self.fill_merged(codes, rules, smaller, larger, wanted, n_threads)
         for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
-            self.histograms.fill_block(
-                smaller, codes, block, rows, 0, n, self.leaves[smaller].sums.word, n_threads
-            )
+            if not self.merges:
+                self.histograms.fill_block(
+                    smaller, codes, block, rows, 0, n, self.leaves[smaller].sums.word, n_threads
+                )
             if larger >= 0:
                 self.histograms.subtract_block(
                     smaller, block * width, (block + 1) * width, larger
@@ -123,6 +130,39 @@ cdef class LeafSearch:
             self.search_block(block, width, wanted[1], 1, NULL, rules)
         self.choose(codes.shape[0], wanted[0], 0)
         self.choose(codes.shape[0], wanted[1], 1)
+        return 0
+
+    cdef int fill_merged(
+        self, const code_t[:, :, ::1] codes, const Rules* rules, int smaller, int larger,
+        int* wanted, int n_threads
+    ) except -1 nogil:
+        """The histogram of a leaf over all ranks, and how many rows it and its sibling have.
+
+        Those that have a single one are not wanted any more.
+        """
+        cdef const unsigned int* rows = &self.rows[self.leaves[smaller].start]
+        cdef Py_ssize_t n = self.leaves[smaller].stop - self.leaves[smaller].start
+        cdef long long[::1] cells = self.histograms.cells[smaller]
+        cdef long long word = 0
+        cdef Py_ssize_t i, block
+        # What is common to the rows here is a part of the word of the rows here.
+        for i in range(n):
+            word += self.histograms.row_words[i]
+        for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
+            self.histograms.fill_block(smaller, codes, block, rows, 0, n, word, n_threads)
+        cells[self.histograms.n_slots] = n
+        with gil:
+            self.merge(cells)
+        if larger >= 0:
+            n = cells[self.histograms.n_slots]
+            self.leaves[smaller].n, self.leaves[larger].n = n, self.leaves[larger].n - n
+        for i in range(2):
+            if wanted[i] < 0:
+                continue
+            self.leaves[wanted[i]].sums.rounding = rules.rounding * self.leaves[wanted[i]].n
+            if self.leaves[wanted[i]].n < 2:
+                wanted[i] = -1
+        return 0
 
     cdef void search_block(
         self, Py_ssize_t block, Py_ssize_t width, int leaf, int which, const long long* counts,
@@ -161,10 +201,10 @@ cdef class LeafSearch:
             if self.found[2 * block + which].gain > self.leaves[leaf].split.gain * (1 + TIE):
                 self.leaves[leaf].split = self.found[2 * block + which]
 
-    cdef bint counts_suffice(
+    cdef int counts_suffice(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         int index
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Whether both sides of a leaf's split count enough; notes the count of the left one."""
         cdef Leaf* leaf = &self.leaves[index]
         cdef Py_ssize_t width = codes.shape[2]
@@ -175,15 +215,20 @@ cdef class LeafSearch:
             codes[k // width], cut_of(&leaf.split, self.n_bins[k], width, self.categorical[k]),
             &self.rows[leaf.start], leaf.stop - leaf.start, counts,
         )
+        if self.merges:
+            self.left_count[0] = leaf.split.left_count
+            with gil:
+                self.merge(self.left_count)
+            leaf.split.left_count = self.left_count[0]
         return (
             leaf.split.left_count >= rules.min_count
             and leaf.sums.count - leaf.split.left_count >= rules.min_count
         )
 
-    cdef void search_counted(
+    cdef int search_counted(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         unsigned long long seed, int index
-    ) noexcept nogil:
+    ) except -1 nogil:
         """The best split of a leaf whose sides count enough, when those of the present do not.
 
         A histogram of counts tells the best one of a block of features, until the best of all
@@ -209,5 +254,9 @@ cdef class LeafSearch:
                 &codes[block, 0, 0], &self.rows[leaf.start], &self.histograms.row_words[0], n,
                 &self.starts[block * width], &self.count_histogram[0],
             )
+            if self.merges:
+                with gil:
+                    self.merge(self.count_histogram[first:last])
             self.search_block(block, width, index, 0, &self.count_histogram[0], rules)
             self.choose(codes.shape[0], index, 0)
+        return 0

@@ -56,7 +56,7 @@ def sum_leaves(
     const unsigned int[::1] rows,   # IN, leaf after leaf
     const Py_ssize_t[::1] start,    # IN, (n_leaves,)
     const Py_ssize_t[::1] stop,     # IN
-    double[::1] sums,               # OUT
+    long long[::1] sums,            # OUT, times the scale
     int n_threads,
 ):
     """Sum of weight * value over the rows of each leaf, in fixed point: in any order the same."""
@@ -71,7 +71,7 @@ def sum_leaves(
                 total = total + <long long>weight[rows[i]] * fixed(values[rows[i]], scale)
             else:
                 total = total + fixed(weight[rows[i]] * values[rows[i]], scale)
-        sums[leaf] = total / scale
+        sums[leaf] = total
 
 
 def add_values(

@@ -30,7 +30,11 @@ cdef class LevelHistograms:
 
     cdef void fill(
         self, const code_t[:, :, ::1] codes, Py_ssize_t block, const Siblings* pairs, int n_pairs,
-        int n_threads
+        int n_threads, bint here
+    ) noexcept nogil
+
+    cdef void subtract(
+        self, Py_ssize_t block, Py_ssize_t width, const Siblings* pairs, int n_pairs
     ) noexcept nogil
 
     cdef void read_counts(

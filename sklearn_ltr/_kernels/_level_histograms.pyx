@@ -64,19 +64,33 @@ cdef class LevelHistograms:
 
     cdef void fill(
         self, const code_t[:, :, ::1] codes, Py_ssize_t block, const Siblings* pairs, int n_pairs,
-        int n_threads                   # as of `read`
+        int n_threads,                  # as of `read`
+        bint here                       # whether the words of leaves have rows of other ranks, too
     ) noexcept nogil:
-        """Histograms of a block of features of the new leaves."""
-        cdef Py_ssize_t width = codes.shape[2]
+        """Histograms of a block of features of the new leaves that are built from their rows."""
         cdef int n_parts = n_threads if pairs[0].larger < 0 else 1
         cdef const Leaf* leaf
+        cdef long long word
+        cdef Py_ssize_t row
         cdef int i
         for i in range(n_pairs):
             leaf = &self.leaves[pairs[i].smaller]
+            word = leaf.sums.word
+            if here:
+                word = 0
+                for row in range(leaf.start, leaf.stop):
+                    word += self.words_by_code.row_words[row]
             self.words_by_code.fill_block(
                 pairs[i].smaller, codes, block, &self.rows[leaf.start], leaf.start,
-                leaf.stop - leaf.start, leaf.sums.word, n_parts,
+                leaf.stop - leaf.start, word, n_parts,
             )
+
+    cdef void subtract(
+        self, Py_ssize_t block, Py_ssize_t width, const Siblings* pairs, int n_pairs
+    ) noexcept nogil:
+        """Histograms of a block of features of their siblings."""
+        cdef int i
+        for i in range(n_pairs):
             if pairs[i].larger >= 0:
                 self.words_by_code.subtract_block(
                     pairs[i].smaller, block * width, (block + 1) * width, pairs[i].larger

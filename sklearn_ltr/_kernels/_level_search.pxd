@@ -24,11 +24,15 @@ cdef class LevelSearch:
     cdef unsigned char[::1] candidates      # (n_features,)
     cdef unsigned char[::1] counted         # (n_blocks,), whether what is found regards the counts
     cdef unsigned char[::1] is_open         # (max_leaves,), whether a leaf may be cut
+    cdef object merge                       # of the builder
+    cdef bint merges
+    cdef long long[:, ::1] sides            # (max_leaves, 2), of the cut, where ranks are merged
 
-    cdef Split best(
+    cdef int find_best(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
-        unsigned long long seed, int level, int n_leaves, const Siblings* pairs, int n_pairs
-    ) noexcept nogil
+        unsigned long long seed, int level, int n_leaves, const Siblings* pairs, int n_pairs,
+        Split* cut
+    ) except -1 nogil
 
     cdef void search_block(
         self, Py_ssize_t block, Py_ssize_t width, int n_leaves, bint with_counts,
@@ -46,11 +50,16 @@ cdef class LevelSearch:
 
     cdef Split choose(self, Py_ssize_t n_blocks) noexcept nogil
 
+    cdef int count_sides(
+        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
+        const Split* cut, int n_leaves
+    ) except -1 nogil
+
     cdef bint cut_leaf(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         const Split* cut, int index
     ) noexcept nogil
 
     cdef bint lacks_weight(
-        self, const code_t[:, :, ::1] codes, const Rules* rules, const Leaf* leaf
+        self, const code_t[:, :, ::1] codes, const Rules* rules, const Leaf* leaf, int index
     ) noexcept nogil

@@ -45,8 +45,9 @@ cdef class LevelSearch:
 
     def __init__(
         self, rows, words, starts, n_bins, directions, categorical, uncommon, max_leaves,
-        interactions, max_features, n_threads
+        interactions, max_features, n_threads, merge
     ):
+        self.merge, self.merges = merge, merge is not None
         n_blocks = len(uncommon.listed)
         self.rows = rows
         self.starts, self.n_bins, self.directions = starts, n_bins, directions
@@ -58,6 +59,7 @@ cdef class LevelSearch:
         self.candidates = np.ones(len(n_bins), dtype=np.uint8)
         self.counted = np.zeros(n_blocks, dtype=np.uint8)
         self.is_open = np.zeros(max_leaves, dtype=np.uint8)
+        self.sides = np.zeros((max_leaves, 2), dtype=np.int64)
         self.found = <Split*>calloc(n_blocks, sizeof(Split))
         if self.found == NULL:
             raise MemoryError("No memory to grow a tree.")
@@ -65,23 +67,23 @@ cdef class LevelSearch:
     def __dealloc__(self):
         free(self.found)
 
-    cdef Split best(
+    cdef int find_best(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
-        unsigned long long seed, int level, int n_leaves, const Siblings* pairs, int n_pairs
-    ) noexcept nogil:
+        unsigned long long seed, int level, int n_leaves, const Siblings* pairs, int n_pairs,
+        Split* cut                      # OUT
+    ) except -1 nogil:
         """The cut that gains most over all leaves; of gain 0 if none gains."""
         cdef Rules uncounted = rules[0]
         cdef Py_ssize_t width = codes.shape[2]
         cdef Py_ssize_t block, i, n_read = 0
         cdef int n_threads = self.n_threads
-        cdef bint apart = counts.shape[0] != 0
+        cdef bint apart = rules.min_count != 0
         cdef const Leaf* leaf
-        cdef Split cut
         uncounted.min_count = 0
         for i in range(n_leaves):
             leaf = &self.leaves[i]
             self.is_open[i] = (
-                leaf.stop - leaf.start >= 2
+                leaf.n >= 2
                 and low(leaf.sums.word, rules) >= 2 * rules.min_low
                 and leaf.sums.count >= 2 * rules.min_count
             )
@@ -95,23 +97,38 @@ cdef class LevelSearch:
         if self.allowed.vary:
             self.allowed.choose(seed, level, 0, &self.candidates[0])
         self.histograms.read(pairs, n_pairs, n_threads)
+        if self.merges:
+            for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
+                self.histograms.fill(codes, block, pairs, n_pairs, n_threads, True)
+            # The leaves that are built from their rows are the last ones.
+            with gil:
+                self.merge(
+                    self.histograms.words_by_code.cells[
+                        pairs[0].smaller:pairs[0].smaller + n_pairs
+                    ]
+                )
         for block in prange(codes.shape[0], schedule="dynamic", num_threads=n_threads):
-            self.histograms.fill(codes, block, pairs, n_pairs, n_threads)
+            if not self.merges:
+                self.histograms.fill(codes, block, pairs, n_pairs, n_threads, False)
+            self.histograms.subtract(block, codes.shape[2], pairs, n_pairs)
             self.search_block(
                 block, width, n_leaves, False, &uncounted, apart and rules.l2 > 0, threadid()
             )
             self.counted[block] = not apart
-        cut = self.choose(codes.shape[0])
+        cut[0] = self.choose(codes.shape[0])
         if apart and cut.gain > 0:
             self.histograms.read_counts(counts, n_leaves, n_threads)
         # What is found without regard to counts bounds what there is, until a block is counted.
         while cut.gain > 0 and not self.counted[cut.feature // width]:
             block = cut.feature // width
             self.histograms.count_block(codes, block, n_leaves, self.is_open)
+            if self.merges:
+                with gil:
+                    self.merge(self.histograms.count_cells[:n_leaves])
             self.search_block(block, width, n_leaves, True, rules, False, 0)
             self.counted[block] = True
-            cut = self.choose(codes.shape[0])
-        return cut
+            cut[0] = self.choose(codes.shape[0])
+        return 0
 
     cdef void search_block(
         self, Py_ssize_t block, Py_ssize_t width, int n_leaves, bint with_counts,
@@ -220,6 +237,34 @@ cdef class LevelSearch:
                 best = self.found[block]
         return best
 
+    cdef int count_sides(
+        self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
+        const Split* cut, int n_leaves
+    ) except -1 nogil:
+        """Over all ranks, how many rows of each leaf a cut would put on the left, and their count.
+        """
+        cdef Py_ssize_t width = codes.shape[2]
+        cdef Py_ssize_t k = cut.feature
+        cdef Py_ssize_t n
+        cdef const unsigned int* rows
+        cdef int i
+        for i in range(n_leaves):
+            self.sides[i, 0] = self.sides[i, 1] = 0
+            if not self.is_open[i]:
+                continue
+            rows, n = &self.rows[self.leaves[i].start], self.leaves[i].stop - self.leaves[i].start
+            self.sides[i, 0] = rows_left(
+                codes[k // width], cut_of(cut, self.n_bins[k], width, self.categorical[k]), rows, n
+            )
+            if rules.min_count:
+                self.sides[i, 1] = count_left(
+                    codes[k // width], cut_of(cut, self.n_bins[k], width, self.categorical[k]),
+                    rows, n, counts,
+                )
+        with gil:
+            self.merge(self.sides[:n_leaves])
+        return 0
+
     cdef bint cut_leaf(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         const Split* cut, int index
@@ -238,10 +283,12 @@ cdef class LevelSearch:
         for bin in range(self.n_bins[k] if self.categorical[k] else cut.bin + 1):
             if not self.categorical[k] or has_code(&cut.left, <unsigned int>bin):
                 leaf.split.left_word += cells[bin]
-        if rules.rounding > 0 and self.lacks_weight(codes, rules, leaf):
+        if rules.rounding > 0 and self.lacks_weight(codes, rules, leaf, index):
             return False
         leaf.split.left_count = 0
-        if counts.shape[0]:
+        if self.merges:
+            leaf.split.left_count = self.sides[index, 1]
+        elif rules.min_count:
             leaf.split.left_count = count_left(
                 codes[k // width], cut_of(cut, self.n_bins[k], width, self.categorical[k]),
                 &self.rows[leaf.start], leaf.stop - leaf.start, counts,
@@ -252,7 +299,7 @@ cdef class LevelSearch:
         )
 
     cdef bint lacks_weight(
-        self, const code_t[:, :, ::1] codes, const Rules* rules, const Leaf* leaf
+        self, const code_t[:, :, ::1] codes, const Rules* rules, const Leaf* leaf, int index
     ) noexcept nogil:
         """Whether all rows of a side of a leaf's split are without weight.
 
@@ -264,10 +311,13 @@ cdef class LevelSearch:
         cdef Py_ssize_t n_left, n = leaf.stop - leaf.start
         cdef long long left = low(leaf.split.left_word, rules)
         cdef long long right = low(leaf.sums.word, rules) - left
-        if min(left, right) > n:
+        if min(left, right) > leaf.n:
             return False
-        n_left = rows_left(
-            codes[k // width], cut_of(&leaf.split, self.n_bins[k], width, self.categorical[k]),
-            &self.rows[leaf.start], n
-        )
-        return left <= n_left or right <= n - n_left
+        if self.merges:
+            n_left = self.sides[index, 0]
+        else:
+            n_left = rows_left(
+                codes[k // width], cut_of(&leaf.split, self.n_bins[k], width, self.categorical[k]),
+                &self.rows[leaf.start], n
+            )
+        return left <= n_left or right <= leaf.n - n_left

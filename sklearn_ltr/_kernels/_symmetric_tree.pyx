@@ -48,12 +48,14 @@ cdef class SymmetricTreeBuilder(GrownTree):
 
     def __init__(
         self, starts, n_bins, directions, categorical, uncommon, n_rows, max_leaves, depth,
-        interactions, max_features, n_threads
+        interactions, max_features, n_threads, merge
     ):
-        GrownTree.__init__(self, n_bins, directions, categorical, n_rows, max_leaves, n_threads)
+        GrownTree.__init__(
+            self, n_bins, directions, categorical, n_rows, max_leaves, n_threads, merge
+        )
         self.search = LevelSearch(
             self.rows, self.words, starts, n_bins, directions, categorical, uncommon,
-            min(max_leaves, 1 << (depth - 1)), interactions, max_features, n_threads
+            min(max_leaves, 1 << (depth - 1)), interactions, max_features, n_threads, merge
         )
         self.search.leaves = self.search.histograms.leaves = self.leaves
         self.depth = depth
@@ -80,7 +82,7 @@ cdef class SymmetricTreeBuilder(GrownTree):
         Py_ssize_t n,                   # how many of `rows` to grow on
         int shift,                      # bits of the low sum of a word
         long long min_low,              # least low sum of a leaf
-        long long min_count,            # least count of a leaf
+        long long min_count,            # least count of a leaf; 0 where they are not apart
         double l2,                      # added to low sums
         double rounding,                # of each row's part of either sum
         double min_category,            # least count of a category that is told apart
@@ -92,7 +94,7 @@ cdef class SymmetricTreeBuilder(GrownTree):
         )
         cdef Split cut
         cdef int level, n_pairs = 1
-        if counts.shape[0]:
+        if min_count:
             self.search.histograms.prepare_counts()
         self.pairs[0] = Siblings(0, -1)
         self.order[0] = 0
@@ -100,8 +102,8 @@ cdef class SymmetricTreeBuilder(GrownTree):
             self.plant(counts, n, &rules)
             self.search.allowed.plant()
             for level in range(self.depth):
-                cut = self.search.best(
-                    codes, counts, &rules, seed, level, self.n_leaves, self.pairs, n_pairs
+                self.search.find_best(
+                    codes, counts, &rules, seed, level, self.n_leaves, self.pairs, n_pairs, &cut
                 )
                 if cut.gain <= 0:
                     break
@@ -114,13 +116,16 @@ cdef class SymmetricTreeBuilder(GrownTree):
     cdef int cut_level(
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         const Split* cut
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Cut every leaf that may be; returns how many are."""
         cdef Leaf* leaves = self.leaves
         cdef Leaf left, right
         cdef const Split* split
         cdef int i, place, new, n_pairs = 0, n_ordered = 0, n_before = self.n_leaves
         cdef long long size_left, on_left = 0, on_right = 0
+        cdef Py_ssize_t n_left      # everywhere
+        if self.search.merges:
+            self.search.count_sides(codes, counts, rules, cut, n_before)
         # Leaves go to a thread each; few are each cut by all threads.
         if n_before < self.n_threads:
             for i in range(n_before):
@@ -144,10 +149,12 @@ cdef class SymmetricTreeBuilder(GrownTree):
             if cut.missing == UNDECIDED and on_right > on_left:
                 leaves[i].split.missing = RIGHT
             self.divide(rules, &leaves[i], self.n_left[i], &left, &right)
+            n_left = self.search.sides[i, 0] if self.search.merges else self.n_left[i]
+            self.share_rows(rules, &left, &right, n_left)
             new = self.n_leaves - 1
             self.pairs[n_pairs] = Siblings(new, i)
             n_pairs += 1
-            if right.stop - right.start > left.stop - left.start:
+            if right.n > left.n:
                 leaves[i], leaves[new] = right, left
                 self.next_order[n_ordered], self.next_order[n_ordered + 1] = new, i
             else:
@@ -161,7 +168,10 @@ cdef class SymmetricTreeBuilder(GrownTree):
         self, const code_t[:, :, ::1] codes, const long long[::1] counts, const Rules* rules,
         const Split* cut, int index, int n_threads
     ) noexcept nogil:
-        """Put the rows of a leaf's left side first; returns how many, -1 if it is not to be cut."""
+        """Put the rows of a leaf's left side first; returns how many, -1 if it is not to be cut.
+
+        How many there are here.
+        """
         cdef const Leaf* leaf = &self.leaves[index]
         cdef Py_ssize_t width = codes.shape[2]
         if not self.search.cut_leaf(codes, counts, rules, cut, index):

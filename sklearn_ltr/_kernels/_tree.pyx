@@ -38,18 +38,22 @@ cdef class TreeBuilder(GrownTree):
     max_features : float
         Each node chooses among this share of the features that it may split on.
     n_threads : int
+    merge : callable or None
+        As of `GrownTree`.
     """
 
     cdef LeafSearch search
 
     def __init__(
         self, starts, n_bins, directions, categorical, uncommon, n_rows, max_leaves, max_depth,
-        interactions, max_features, n_threads
+        interactions, max_features, n_threads, merge
     ):
-        GrownTree.__init__(self, n_bins, directions, categorical, n_rows, max_leaves, n_threads)
+        GrownTree.__init__(
+            self, n_bins, directions, categorical, n_rows, max_leaves, n_threads, merge
+        )
         self.search = LeafSearch(
             self.rows, self.words, starts, n_bins, directions, categorical, uncommon, max_leaves,
-            max_depth, interactions, max_features, n_threads
+            max_depth, interactions, max_features, n_threads, merge
         )
         self.search.leaves = self.leaves
 
@@ -60,7 +64,7 @@ cdef class TreeBuilder(GrownTree):
         Py_ssize_t n,                   # how many of `rows` to grow on
         int shift,                      # bits of the low sum of a word
         long long min_low,              # least low sum of a leaf
-        long long min_count,            # least count of a leaf
+        long long min_count,            # least count of a leaf; 0 where they are not apart
         double l2,                      # added to low sums
         double rounding,                # of each row's part of either sum
         double min_category,            # least count of a category that is told apart
@@ -73,7 +77,7 @@ cdef class TreeBuilder(GrownTree):
         cdef Leaf* leaves = self.leaves
         cdef Py_ssize_t looked_at = n * codes.shape[0] * codes.shape[2]
         cdef int i
-        if counts.shape[0]:
+        if min_count:
             self.search.prepare_counts()
         with nogil:
             self.plant(counts, n, &rules)
@@ -89,7 +93,7 @@ cdef class TreeBuilder(GrownTree):
                     with gil:
                         PyErr_CheckSignals()
                 # Counts that are apart from the low sums are looked at where a split is at hand.
-                if counts.shape[0] and not self.search.counts_suffice(codes, counts, &rules, i):
+                if min_count and not self.search.counts_suffice(codes, counts, &rules, i):
                     self.search.search_counted(codes, counts, &rules, seed, i)
                 else:
                     self.split(codes, &rules, seed, i)
@@ -99,18 +103,19 @@ cdef class TreeBuilder(GrownTree):
         """The leaf whose split gains most, the earlier node among equals; -1: none has a split."""
         cdef const Leaf* leaves = self.leaves
         cdef int i, best = -1
-        cdef double ratio
+        cdef double most = 0
         for i in range(self.n_leaves):
-            if leaves[i].split.gain == 0:
-                continue
-            ratio = 2 if best < 0 else leaves[i].split.gain / leaves[best].split.gain
-            if ratio > 1 + TIE or (ratio * (1 + TIE) >= 1 and leaves[i].node < leaves[best].node):
-                best = i
+            most = max(most, leaves[i].split.gain)
+        # Whichever of two siblings comes first among the leaves, the choice is the same.
+        for i in range(self.n_leaves):
+            if leaves[i].split.gain > 0 and leaves[i].split.gain * (1 + TIE) >= most:
+                if best < 0 or leaves[i].node < leaves[best].node:
+                    best = i
         return best
 
-    cdef void split(
+    cdef int split(
         self, const code_t[:, :, ::1] codes, const Rules* rules, unsigned long long seed, int larger
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Make two leaves of one, and find their splits."""
         cdef Leaf* leaves = self.leaves
         cdef Leaf parent = leaves[larger]
@@ -118,6 +123,7 @@ cdef class TreeBuilder(GrownTree):
         cdef Leaf left, right
         cdef Py_ssize_t width = codes.shape[2]
         cdef int smaller = self.n_leaves
+        cdef bint right_is_larger
         self.divide(
             rules,
             &parent,
@@ -134,10 +140,20 @@ cdef class TreeBuilder(GrownTree):
         )
         if split.missing == UNDECIDED:
             self.missing_right[parent.node] = size(&right, rules) > size(&left, rules)
-        if right.stop - right.start > left.stop - left.start:
+        if self.merges:     # of the rows elsewhere only the sums are known
+            right_is_larger = size(&right, rules) > size(&left, rules)
+        else:
+            right_is_larger = right.stop - right.start > left.stop - left.start
+        if right_is_larger:
             leaves[larger], leaves[smaller] = right, left
         else:
             leaves[larger], leaves[smaller] = left, right
+        if not self.merges:
+            self.share_rows(
+                rules, &leaves[smaller], &leaves[larger],
+                leaves[smaller].stop - leaves[smaller].start,
+            )
         self.search.allowed.divide(larger, smaller, split.feature)
         if self.n_leaves < self.max_leaves:
             self.search.evaluate(codes, rules, seed, smaller, larger)
+        return 0

@@ -146,7 +146,8 @@ def draw_pairs(
     const double[::1] grades,           # IN, (n_samples,)
     const double[::1] of_click,         # IN, (n_samples,), weight of the pairs that a row wins
     const Py_ssize_t[::1] offsets,      # IN, (n_queries + 1,)
-    const Py_ssize_t[::1] queries,      # IN, the numbers of those to draw for
+    const Py_ssize_t[::1] queries,      # IN, the places of those to draw for
+    const Py_ssize_t[::1] numbers,      # IN, (n_queries,), what each is drawn by
     const unsigned char[::1] far,       # IN, (n_queries,), which are those of s
     const double[::1] share,            # IN, weight of the pairs at each position, from the top on
     uint64_t seed,
@@ -174,7 +175,7 @@ def draw_pairs(
         n = offsets[q + 1] - start
         t = threadid()
         draw_query(
-            split_mix(seed, q), first, last, n, min(n - 1, share.shape[0]), far[q],
+            split_mix(seed, numbers[q]), first, last, n, min(n - 1, share.shape[0]), far[q],
             &strength[start], &grades[start], &of_click[start], &share[0],
             work[t * part:(t + 1) * part], &drawn[t, 0], &counts[t, 0], &counts[t, n],
             &value[q], &weight[q], &gradient[start], &curvature[start],

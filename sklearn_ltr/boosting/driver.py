@@ -19,6 +19,7 @@ from sklearn_ltr.boosting.additive import AdditiveModel
 from sklearn_ltr.boosting.early_stopping import EarlyStopping
 from sklearn_ltr.boosting.training import Training, Validation, add_terms, zero_scores
 from sklearn_ltr.keywords import explain_keywords
+from sklearn_ltr.reduction import alone, from_first, is_first
 from sklearn_ltr.validation import LARGEST_SCORE, check_positive, check_predicted
 
 try:
@@ -165,7 +166,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
                 if terms is None:
                     why = "no further weak ranker changes the model for the better"
                     break
-                if task.stop:
+                if from_first(int(task.stop)):
                     why = "a callback asked to stop"
                     break
             stopping.conclude(why)
@@ -222,7 +223,8 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
 
     def _restart(self, data):
         """Start from a model without rounds."""
-        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        self._seed = from_first(int(seed))
         self._binner = None
         self._adds_to_scores = data.init_score is not None
         self.model_ = AdditiveModel(
@@ -265,7 +267,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         data, held_out = stopping.hold_out(data, *validation)
         if self._binner is None:
             self._binner = self._make_binner().fit(
-                data.X, data.queries.order, data.n_threads, data.sample_weight
+                data.X, data.queries.order, data.n_threads, data.sample_weight, data.running
             )
         n_outputs = self._n_outputs()
         binned = self._binner.transform(data.X, data.queries.order, data.n_threads)
@@ -291,7 +293,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         Yields an object whose ``stop`` says after the task whether a callback asks to stop.
         """
         task = _Task()
-        if not hasattr(self, "_init_callback_context"):
+        if not hasattr(self, "_init_callback_context") or not is_first():
             yield task
             return
         if parent is None:
@@ -300,13 +302,15 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):
         else:
             task.context = parent.context.subcontext(task_name="round")
         arguments = {"estimator": self, "X": X, "y": y, "metadata": metadata}
-        task.context.call_on_fit_task_begin(**arguments)
+        with alone():
+            task.context.call_on_fit_task_begin(**arguments)
         before = self.n_iter_
         yield task
         happened = parent is None or self.n_iter_ > before
-        task.stop = task.context.call_on_fit_task_end(
-            **arguments, reconstruction_attributes=self._snapshot if happened else None
-        )
+        with alone():
+            task.stop = task.context.call_on_fit_task_end(
+                **arguments, reconstruction_attributes=self._snapshot if happened else None
+            )
 
     def _snapshot(self):
         """What a copy of this ranker needs to predict as if the fit had ended here."""

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_scalar
 
+from sklearn_ltr.labels import why_not_spread
 from sklearn_ltr.metrics._per_query import Metric
 from sklearn_ltr.metrics.registry import get_metric
 from sklearn_ltr.progress import check_verbose, print_end, print_step
 from sklearn_ltr.queries import split_queries
+from sklearn_ltr.reduction import check_same, is_spread
 from sklearn_ltr.validation import check_positive
 
 
@@ -102,6 +104,8 @@ class EarlyStopping:
             Each of the validation sets.
         """
         ranker, held_out = self._ranker, []
+        n_sets = len(X_val) if isinstance(X_val, tuple) else int(X_val is not None)
+        check_same({"the number of validation sets": n_sets})
         given = X_val is not None or y_val is not None
         self._check_starts(data, given, init_score_val)
         if propensity_val is not None and not given:
@@ -109,13 +113,18 @@ class EarlyStopping:
         if given:
             sets = _validation_sets(X_val, y_val, groups_val, init_score_val, propensity_val)
             held_out = [ranker._validate_validation_data(*one) for one in sets]
-        elif ranker.early_stopping and np.isnan(data.y).all():
+        elif ranker.early_stopping and data.all(np.isnan(data.y)):
             raise ValueError(
                 "Early stopping with `preferences` needs grades to judge by: give `X_val`, `y_val` "
                 "and `groups_val`."
             )
         elif ranker.early_stopping:
-            mask = split_queries(data.informative, ranker.validation_fraction, data.random_seed)
+            mask = split_queries(
+                data.informative,
+                ranker.validation_fraction,
+                data.random_seed,
+                keys=data.queries.keys,
+            )
             held_out, data = [data.select(mask)], data.select(~mask)
         self._check_weighed(held_out, given)
         return data, [one.labelled().in_given_order() for one in held_out]
@@ -267,12 +276,14 @@ class Judge:
         self._data = data
         self._metric = metric
         self._propensity = data.propensity if weighs_clicks else None
+        if is_spread() and (why := why_not_spread(getattr(metric, "gain", None))):
+            raise NotImplementedError(f"`scoring` takes no rows of several ranks: {why}.")
         metric.check_grades(data.y)
         if weighs_clicks:
             metric.warn_of_propensity()
         # Not their mean, which warns: the filters of warnings are shared by all threads.
         start = np.zeros(data.n_samples)
-        if np.isnan(metric.of_queries(data, start, True, self._propensity)).all():
+        if data.all(np.isnan(metric.of_queries(data, start, True, self._propensity))):
             raise ValueError(
                 f"{metric!r} is undefined on every validation query, so that it cannot judge a "
                 "round; give validation queries with relevant rows."
@@ -303,6 +314,11 @@ class FunctionJudge:
     """
 
     def __init__(self, data, function, weighs_clicks=False):
+        if is_spread():
+            raise NotImplementedError(
+                f"`scoring` {function.name} would see the rows of one rank only: give a metric "
+                "that sklearn_ltr.metrics.get_metric knows."
+            )
         self._data, self._function = data, function
         self._groups = data.per_row(data.queries.ids)
         self._weights = {}

@@ -29,7 +29,7 @@ def constant_step(R, length, h, g):
     s : float
         1 over the norm of `g`, or 0 where `length` times that raises the risk.
     """
-    norm = np.sqrt(R.data.sum(R.curvature * g * g) / R.data.n_queries)
+    norm = np.sqrt(R.data.sum(R.curvature * g * g) / R.data.count(R.data.n_queries))
     if norm == 0 or R.loss_at(h + length / norm * g) > R.loss:
         return 0.0
     return 1 / norm
@@ -62,7 +62,7 @@ def quadratic_rounds(ranker, train, R, step=None):
         targets, weights, rows = R.training_set()
         rows = _rows_of_round(ranker._sample(train.data, k), rows)
         g_k = None
-        if (targets if rows is None else targets[rows]).any():
+        if train.data.any(targets if rows is None else targets[rows]):
             g_k, g = A.fit(targets, weights, rows, k)
         s_k = 0.0 if g_k is None else float(step(h, g))
         if s_k:

@@ -148,6 +148,16 @@ class TreeBoosting(BoostedRanker):
             ATTRIBUTIONS[self._predictor] = PathAttribution(terms)
         return ATTRIBUTIONS[self._predictor]
 
+    _why_not_spread = None
+
+    def _reason_not_to_spread(self):
+        if self.estimator is not None:
+            return (
+                "a regressor given as `estimator` sees the rows of one rank only. Set "
+                "estimator=None"
+            )
+        return super()._reason_not_to_spread()
+
     def _grower(self, train):
         return TreeGrower(
             train.binned,

@@ -21,7 +21,7 @@ class _BoundApproxNDCG(BoundLoss):
         data, self._temperature = self.data, positive(loss, "temperature")
         check_gain(data.y, "exponential")
         gain = relative_gains(gains(data.y, "exponential"), data.offsets)
-        self._longest = int(data.queries.sizes.max())
+        self._longest = int(data.queries.sizes.max(initial=1))
         discounts = discounts_of(self._longest, "log2")
         threads = {"offsets": data.offsets, "n_threads": data.n_threads}
         ideal = run_kernel(_dcg.ideal_dcg, gain, discounts, **threads)

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a loss is to the rankers: bound once to the rows it is of, then evaluated round by round."""
 
-from functools import cached_property
 from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from sklearn_ltr.cached import cached_property
 from sklearn_ltr.estimator import Estimator
 from sklearn_ltr.ranking_data import RankingData
 from sklearn_ltr.validation import check_scores

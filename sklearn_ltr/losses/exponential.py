@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exponential loss of preference pairs, for stumps: MPBoost's and RankBoost's."""
 
-from functools import cached_property
-
 import numpy as np
 
 from sklearn_ltr._kernels import _explicit_pairs, _graded_pairs, _graded_sweep
+from sklearn_ltr.cached import cached_property
 from sklearn_ltr.interrupts import parts
 from sklearn_ltr.losses.base import BoundLoss, Loss
 from sklearn_ltr.losses.pair_sums import Crossing, PairSweep

@@ -100,7 +100,7 @@ class HingeSums:
         self._offsets = offsets
         self._n_threads = data.n_threads
         self._work = rows_to_rank(offsets, data.n_threads)
-        self._nodes = np.empty(data.n_threads * (int(self._level.max()) + 1), dtype=NODE)
+        self._nodes = np.empty(data.n_threads * (int(self._level.max(initial=0)) + 1), dtype=NODE)
 
     def __call__(self, scores):
         """Evaluate at `scores`.

@@ -44,7 +44,7 @@ class BoundLambdas(BoundLoss):
         data, metric = self.data, loss.check_metric()
         y, offsets, n_threads = data.y, data.offsets, data.n_threads
         sizes = data.queries.sizes
-        longest = int(sizes.max())
+        longest = int(sizes.max(initial=1))  # of those that are here
         loss.check_clicks(data)
         positions = longest if metric.k is None else min(metric.k, longest)
         # No swap beyond the cut-off counts.
@@ -79,7 +79,7 @@ class BoundLambdas(BoundLoss):
             in_reach = np.cumsum(discounts)[sizes - 1]
             self._values = gain[offsets[:-1]] * in_reach / ideal
         self._share = np.where(defined, data.query_weight, 0) * ideal / full_ideal
-        if defined.any():
+        if data.any(defined):
             self._share /= data.sum(data.query_weight[defined])
         self._sigmoid = loss.sigmoid
         self._inputs = (
@@ -239,13 +239,14 @@ class Lambdas(PairsAlike, Loss):
         else:
             gain = data.y >= metric.relevant_from
         differ = np.minimum.reduceat(gain, starts) < np.maximum.reduceat(gain, starts)
-        if data.informative.any() and not differ.any() and isinstance(metric, NDCG):
+        none_differs = data.any(data.informative) and not data.any(differ)
+        if none_differs and isinstance(metric, NDCG):
             raise ValueError(
                 f"The grades in `y` have gains that are equal in every query, so that no swap "
                 f"changes {metric.name}. If they are close together, multiply the grades, or take "
                 'gain="linear".'
             )
-        if data.informative.any() and not differ.any():
+        if none_differs:
             raise ValueError(
                 f"No query has both relevant and irrelevant rows, so that no swap changes "
                 f"{metric.name}: it calls grades of at least {metric.relevant_from} relevant."

@@ -34,7 +34,7 @@ class PairSweep:
         self._pairs = pairs
         self._n_threads = n_threads
         sizes = np.diff(pairs.offsets).astype(np.int64)
-        longest = int(sizes.max())
+        longest = int(sizes.max(initial=1))
         self._n_cells = int((sizes**2).sum())
         filled = 2 * pairs.n_pairs / self._n_cells
         dense = filled >= SPARSE and 8 * longest**2 <= LARGEST_MATRIX

@@ -29,7 +29,8 @@ class _BoundListNDCGCrossEntropy(BoundCrossEntropy):
 
     def _draw(self, round):
         data = self.data
-        gamma = np.random.default_rng(data.seed(round, GAMMAS)).random(data.n_samples)
+        rows, n = data.row_numbers
+        gamma = np.random.default_rng(data.seed(round, GAMMAS)).random(n)[rows]
         gain = self._gain - self._width * gamma
         whole = data.per_row(np.add.reduceat(gain, data.offsets[:-1]))
         self._aim = gain / whole

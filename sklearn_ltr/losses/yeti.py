@@ -39,17 +39,18 @@ class BoundYetiPairs(BoundLoss):
 
     def _prepare(self, loss):
         data, self._loss = self.data, loss
-        longest = int(data.queries.sizes.max())
+        longest = int(data.queries.sizes.max(initial=1))
         share = loss.decay ** np.arange(longest) / loss.n_permutations
         self._share = share[share >= LEAST_SHARE]
         self._queries = np.flatnonzero(data.informative)
+        self._numbers = data.query_numbers.astype(np.intp)
         self._scratch = (
             rows_to_rank(data.offsets, data.n_threads),
             np.empty((data.n_threads, longest)),
             np.empty((data.n_threads, 3 * longest + 1), dtype=np.intc),
         )
         self._pairs = None
-        if loss.all_pairs_weight and len(self._queries):
+        if loss.all_pairs_weight and data.any(data.informative):
             self._pairs = SumsOverPairs(data)
             self._weight_of_all = data.dot(self.weight, _sums_of_gaps(data))
 
@@ -71,8 +72,8 @@ class BoundYetiPairs(BoundLoss):
         data = self.data
         value, weight = np.zeros((2, data.n_queries))
         G, H = np.zeros((2, data.n_samples))
-        rows = relative.strength, data.y, data.win_weight, data.offsets, self._queries
-        rows += relative.far, self._share
+        queries = data.offsets, self._queries, self._numbers, relative.far
+        rows = relative.strength, data.y, data.win_weight, *queries, self._share
         for part in parts(self._loss.n_permutations, COST * data.n_samples):
             out = *self._scratch, value, weight, G, H
             _yeti.draw_pairs(*rows, seed, part.start, part.stop, data.n_threads, *out)
@@ -137,7 +138,7 @@ def _sums_of_gaps(data):
     """
     order, starts = data.grade_groups.order, data.offsets[:-1]
     y = data.y[order]
-    gaps = np.diff(y, prepend=y[0])
+    gaps = np.diff(y, prepend=y[:1])
     gaps[starts] = 0
     # A gap between two rows next to each other is part of the pairs across it.
     below = np.arange(len(y)) - data.per_row(starts)

@@ -14,7 +14,7 @@ from sklearn_ltr._kernels import _types
 from sklearn_ltr.estimator import python_scalar
 from sklearn_ltr.queries import QueryGroups
 from sklearn_ltr.queries import per_query as reduce_to_queries
-from sklearn_ltr.reduction import mean
+from sklearn_ltr.reduction import anywhere, mean
 from sklearn_ltr.validation import check_column, check_propensity, warn_caller
 from sklearn_ltr.versions import Versioned
 
@@ -163,6 +163,8 @@ class Metric(Versioned):
 
         If `settled`, with the rule for undefined ones applied.
         """
+        if data.n_queries == 0:  # on a rank
+            return np.empty(0)
         values = self._settled if settled else self._of_rows
         rows = data.y, scores, data.offsets, data.n_threads
         return values(*rows, propensity, data.query_weight)
@@ -191,6 +193,8 @@ class Metric(Versioned):
         self, y_true, y_score, offsets, n_threads, propensity=None, query_weight=None, ids=None
     ):
         """Values of the queries, with the rule for undefined ones applied."""
+        if len(offsets) == 1:  # on a rank
+            return np.empty(0)
         values = self._of_rows(y_true, y_score, offsets, n_threads, propensity, query_weight)
         undefined = np.isnan(values)
         if undefined.any() and self.undefined != "skip":
@@ -206,7 +210,7 @@ class Metric(Versioned):
 
     def _mean(self, values, query_weight):
         defined = ~np.isnan(values)
-        if not defined.any():
+        if not anywhere(defined):
             warn_caller(
                 f"{self.undefined_everywhere}; the mean is NaN.",
                 UndefinedMetricWarning,

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_ltr.binning import Unbinned
 from sklearn_ltr.boosting.driver import BoostedRanker, with_callbacks
 from sklearn_ltr.keywords import explain_keywords
+from sklearn_ltr.labels import why_not_spread
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
 from sklearn_ltr.metrics.training import check_switches, order_free
 from sklearn_ltr.validation import check_choice
@@ -276,6 +277,9 @@ class AdaRank(BoostedRanker):
         """
         return self._fit(X, y, groups, query_weight, (X_val, y_val, groups_val, propensity_val))
 
+    def _reason_not_to_spread(self):
+        return why_not_spread(getattr(self._E(), "gain", None))
+
     def _make_binner(self):
         return Unbinned()
 
@@ -286,7 +290,7 @@ class AdaRank(BoostedRanker):
     def _rounds(self, train):
         """Figure 1 of the paper, algorithm AdaRank."""
         E = QueryPerformance(self._E(), train.data)
-        if E.n_queries == 0:
+        if train.data.count(E.n_queries) == 0:
             return
         E_of_features = E.of_columns(train.binned.X)
         v = E.query_weight  # the paper has all alike

@@ -42,6 +42,7 @@ from sklearn_ltr.queries import QueryGroups, split_queries
 from sklearn_ltr.rankers.lambdamart import LambdaMART
 from sklearn_ltr.rankers.lambdarank import LambdaRank
 from sklearn_ltr.rankers.yetirank import YetiRank
+from sklearn_ltr.reduction import from_first, is_spread
 from sklearn_ltr.scored_rows import check_groups_arrived
 from sklearn_ltr.validation import (
     check_choice,
@@ -305,6 +306,17 @@ class BlendedRanker(BaseRanker, _BaseComposition):
             return members, np.ones(len(members)), check_candidates(self._weights(), names)
         return members, check_weights(self.weights, kept), None
 
+    def _reason_not_to_spread(self):
+        for name, member in self._all_members():
+            while isinstance(member, FrozenEstimator):
+                member = member.estimator
+            if not (_is_dropped(member) or isinstance(member, BaseRanker)):
+                return (
+                    f"its member {name!r}, {member!r}, is no ranker of this package, and would be "
+                    "fitted to the rows of one rank only. Leave it out, or take a ranker"
+                )
+        return None
+
     def _check_members(self):
         members = self.estimators
         if members is not None and (
@@ -427,10 +439,14 @@ class BlendedRanker(BaseRanker, _BaseComposition):
                     "held out to choose a weight: give `X_val`, `y_val` and `groups_val`.",
                     UserWarning,
                 )
+            seed = self.random_state
+            if seed is None and is_spread():
+                seed = from_first(int(np.random.default_rng().integers(2**31)))
             mask = split_queries(
                 data.informative,
                 self.validation_fraction,
-                self.random_state,
+                seed,
+                keys=data.queries.keys,
                 otherwise="give `weights` as numbers",
             )
             part = data.select(~mask)
@@ -523,7 +539,9 @@ class BlendedRanker(BaseRanker, _BaseComposition):
             if not isinstance(member, FrozenEstimator)
         ]
         n_jobs = min(self._n_threads(), len(fits))
-        if n_jobs <= 1:  # as scikit-learn's way sets filters of warnings, which all threads share
+        if (
+            n_jobs <= 1 or is_spread()
+        ):  # as scikit-learn's way sets filters of warnings, which all threads share
             fitted = [fit_member(*fit) for fit in fits]
         else:
             fitted = Parallel(n_jobs=n_jobs)(delayed(fit_member)(*fit) for fit in fits)

@@ -9,6 +9,7 @@ from sklearn.utils import check_scalar
 
 from sklearn_ltr.boosting.quadratic import quadratic_rounds
 from sklearn_ltr.boosting.trees import TreeBoosting
+from sklearn_ltr.labels import why_not_spread
 from sklearn_ltr.losses.lambdas import Lambdas
 from sklearn_ltr.metrics.registry import refuses_negative_grades
 from sklearn_ltr.validation import check_positive
@@ -275,6 +276,10 @@ class LambdaMART(TreeBoosting):
 
     def _loss(self):
         return Lambdas(self.metric, self.truncation_level, self.sigmoid, self.query_norm)
+
+    def _reason_not_to_spread(self):
+        gain = getattr(self._loss().check_metric(), "gain", None)
+        return why_not_spread(gain) or super()._reason_not_to_spread()
 
     def _learnable(self, data):
         """Queries that have rows of different gains."""

@@ -459,10 +459,12 @@ class McRank(FitRowsMixin, TreeBoosting):
             UserWarning,
         )
         weight = np.ones_like(data.y) if data.sample_weight is None else data.sample_weight
-        binner = Binner(MAX_LEVELS).fit(data.y[:, None], np.arange(len(data.y)), weight=weight)
+        rows = np.arange(data.n_samples)
+        binner = Binner(MAX_LEVELS).fit(data.y[:, None], rows, weight=weight, running=data.running)
         self._cuts = binner.thresholds_[0]
         level = self._level_of(data.y)
-        sums = (data.merged(np.bincount(level, w)) for w in (weight * data.y, weight))
+        of_level = level == np.arange(len(self._cuts) + 1)[:, None]
+        sums = (data.sum(of_level * w, axis=1) for w in (weight * data.y, weight))
         self.levels_ = np.divide(*sums)
 
     def _check_grade_values(self):

@@ -415,12 +415,13 @@ class RankingRisk(BoundLoss):
         self._l = self.data.y
         self._labelled = ~np.isnan(self._l) & (self._w < 1)
         self._target = ranker.target
+        self._n_queries = self.data.count(self.data.n_queries)
 
     def start(self):
         """The mean label."""
         z, weight = self._labelled, self.data.row_weight
         weight = None if weight is None else weight[z]
-        return float(self.data.mean(self._l[z], weight)) if z.any() else 0.0
+        return float(self.data.mean(self._l[z], weight)) if self.data.any(z) else 0.0
 
     @property
     def loss(self):
@@ -435,7 +436,7 @@ class RankingRisk(BoundLoss):
             at = sums(h)
             risk += w * weight * total(self.weight * at.value)
             self._pair_gradient += weight * at.gradient
-        self._risk = risk / self.data.n_queries
+        self._risk = risk / self._n_queries
         self.gradient = self.weight_of_row * (w * self._pair_gradient - (1 - w) * self._residual)
 
     def training_set(self):
@@ -464,7 +465,7 @@ class RankingRisk(BoundLoss):
 
         Newton's method between bounds, which is exact once it is in the right piece.
         """
-        if not g.any():
+        if not self.data.any(g):
             return 0.0
         s, low, high = 1.0, -FURTHEST_STEP, FURTHEST_STEP
         while True:

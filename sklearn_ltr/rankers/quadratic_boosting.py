@@ -273,6 +273,14 @@ class QuadraticBoosting(FitMarginsMixin, TreeBoosting):
     def _loss(self):
         return LogisticPairs() if self.loss is None else self.loss
 
+    def _reason_not_to_spread(self):
+        if not hasattr(self._loss(), "bind"):
+            return (
+                "a `loss` of one's own may look at the rows of several queries at once. Give one "
+                "from sklearn_ltr.losses"
+            )
+        return super()._reason_not_to_spread()
+
     def _rounds(self, train):
         """Algorithm 1 of the paper."""
         R = bind(self._loss(), train.data)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_ltr.boosting.fit_signatures import FitRowsMixin
 from sklearn_ltr.boosting.trees import TreeBoosting
-from sklearn_ltr.labels import as_gain, check_gain, gains
+from sklearn_ltr.labels import as_gain, check_gain, gains, why_not_spread
 from sklearn_ltr.validation import LARGEST, check_choice
 from sklearn_ltr.weak.tree import Tree
 
@@ -321,6 +321,14 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
             )
         return remedy
 
+    def _reason_not_to_spread(self):
+        if self.loss == "absolute_error":
+            return (
+                'with loss="absolute_error" leaves have medians, which take all rows at once. Set '
+                'loss="squared_error"'
+            )
+        return why_not_spread(self.gain) or super()._reason_not_to_spread()
+
     def _is_linear(self):
         return isinstance(self.gain, str) and self.gain == "linear"
 
@@ -353,9 +361,9 @@ class RegressionRanker(FitRowsMixin, TreeBoosting):
         if not self._is_linear():
             check_gain(grades, gain)
         targets = gains(grades, gain)
-        if targets.max() > LARGEST:
+        if (most := targets.max(initial=0)) > LARGEST:
             raise ValueError(
-                f"`y` has the grade {grades.max():g}, whose gain {targets.max():g} is too large to "
+                f"`y` has the grade {grades.max():g}, whose gain {most:g} is too large to "
                 'fit. Use gain="linear" or smaller grades.'
             )
         return targets

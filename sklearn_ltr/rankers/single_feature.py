@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn_ltr.base import LinearRanker
 from sklearn_ltr.columns import column_number
 from sklearn_ltr.keywords import explain_keywords
+from sklearn_ltr.labels import why_not_spread
 from sklearn_ltr.metrics.registry import get_metric, refuses_negative_grades
 from sklearn_ltr.metrics.training import check_switches, order_free
 from sklearn_ltr.weak.column import column_of, columns_of
@@ -160,6 +161,9 @@ class SingleFeatureRanker(LinearRanker):
         self._warn_if_constant(data, x, "All features may be constant.")
         return self
 
+    def _reason_not_to_spread(self):
+        return why_not_spread(getattr(self._check_params(), "gain", None))
+
     def _check_params(self):
         """The metric, of `scoring`."""
         if getattr(self.scoring, "weighs_clicks", False):
@@ -171,7 +175,7 @@ class SingleFeatureRanker(LinearRanker):
 
     def _score_features(self, metric, data):
         y, offsets, n_threads = data.y, data.offsets, data.n_threads
-        if np.isnan(metric.of_queries(data, y)).all():
+        if data.all(np.isnan(metric.of_queries(data, y))):
             raise ValueError(
                 f"{metric.name} is undefined in every query, where no feature is best."
             )

@@ -11,7 +11,8 @@ from sklearn_ltr._kernels import _leaves
 from sklearn_ltr._kernels._symmetric_tree import SymmetricTreeBuilder
 from sklearn_ltr._kernels._tree import TreeBuilder
 from sklearn_ltr.binning import MAX_BINS, MOST_CATEGORIES
-from sklearn_ltr.reduction import median, merged, size, total
+from sklearn_ltr.reduction import count as count_all
+from sklearn_ltr.reduction import everywhere, median, merged, merger, size, total
 from sklearn_ltr.weak import schema
 from sklearn_ltr.weak.base import WeakRanker, stored_threshold
 from sklearn_ltr.weak.forest import TreeEnsemble, flags_of
@@ -317,13 +318,13 @@ min_samples_category
         self._all_rows = np.arange(binned.n_samples, dtype=np.uint32)
         n_features = binned.n_features
         directions = np.zeros(n_features) if monotonic_cst is None else monotonic_cst
-        starts = binned.slot_starts()
+        starts, n_samples = binned.slot_starts(), count_all(binned.n_samples)
         if grow_policy == "symmetric":
             depth = symmetric_depth(max_leaf_nodes, max_depth)
-            build, shape = SymmetricTreeBuilder, (min(2**depth, binned.n_samples), depth)
+            build, shape = SymmetricTreeBuilder, (min(2**depth, n_samples), depth)
         else:
             depth = -1 if max_depth is None else max_depth
-            build, shape = TreeBuilder, (min(max_leaf_nodes, binned.n_samples), depth)
+            build, shape = TreeBuilder, (min(max_leaf_nodes, n_samples), depth)
         self._builder = build(
             starts,
             binned.n_bins,
@@ -335,6 +336,7 @@ min_samples_category
             None if interaction_cst is None else Interactions(interaction_cst, n_features),
             max_features,
             n_threads,
+            merger(),
         )
 
     def grow(self, target, weight=None, count=None, rows=None, seed=0):
@@ -438,9 +440,9 @@ class Leaves:
                 builder.feature, builder.bin, builder.left, builder.missing_right, builder.gain
             )
         )  # fmt: skip
-        cover, n_samples = (
-            merged(np.array(array[:n_nodes])) for array in (builder.low_sum, builder.n_samples)
-        )
+        # The former are sums over all rows already.
+        cover = np.array(builder.low_sum[:n_nodes])
+        n_samples = merged(np.array(builder.n_samples[:n_nodes]))
         thresholds = grower.binned.thresholds
         threshold = np.zeros(n_nodes)
         for node in np.flatnonzero(feature >= 0):
@@ -475,7 +477,7 @@ class Leaves:
         sums : ndarray of shape (n_leaves,)
         """
         if values is None and weight is None:
-            return (self._stops - self._starts).astype(np.float64)
+            return merged((self._stops - self._starts).astype(np.int64)).astype(np.float64)
         n_threads = self._grower.threads(self._n_rows)
         # What the tree was grown by is added up already.
         target, known_weight, known = self._known
@@ -485,19 +487,19 @@ class Leaves:
         elif values is not target or weight is not known_weight:
             known = None
         known = known or Weighted(values, weight, n_threads)
-        sums = np.zeros(len(self.nodes))
+        sums, scale = np.zeros(len(self.nodes), dtype=np.int64), known.scale(SUM_BITS)
         _leaves.sum_leaves(
             values,
             NO_VALUES if weight is None else weight,
             known.weights.whole,
-            known.scale(SUM_BITS),
+            scale,
             self._rows,
             self._starts,
             self._stops,
             sums,
             n_threads,
         )
-        return merged(sums)
+        return merged(sums) / scale
 
     def set_values(self, numerator, denominator):
         """Give each leaf the value numerator / (denominator + l2_regularization).
@@ -612,28 +614,31 @@ class Weights:
     weight : ndarray, not negative, or None
         None: all 1.
     n : int
-        Number of weights.
+        Number of weights, of the rows that are here.
     n_threads : int, default=1
 
     Attributes
     ----------
+    n : int
+        Number of weights everywhere.
     sum : float
     whole : bool
     """
 
     def __init__(self, weight, n, n_threads=1):
-        self._weight, self._n = weight, n
+        self._weight, self._n_here, self.n = weight, n, count_all(n)
+        n = self.n
         self.sum = n if weight is None else float(total(weight, n_threads=n_threads))
         few = self.sum <= max(MOST_WHOLE, 8 * n)
         # Where some are 0 a word would not tell that there is a row; else a row is a unit at least.
         self.whole = weight is None or bool(
-            few and (weight == np.rint(weight)).all() and weight.all()
+            few and everywhere((weight == np.rint(weight)).all() and weight.all())
         )
 
     def scale(self, bits):
         """Integers per unit of weight where their sum is to have so many bits: float."""
         # Rounding adds up to one unit a row.
-        return 1.0 if self.whole else power_of_two((2.0**bits - self._n) / self.sum)
+        return 1.0 if self.whole else power_of_two((2.0**bits - self.n) / self.sum)
 
     def most(self, bits):
         """What the sum of the integers does not exceed then: int."""
@@ -642,7 +647,7 @@ class Weights:
     def values(self, scale):
         """The integers: ndarray of shape (n,), dtype int64."""
         if self._weight is None:
-            return np.ones(self._n, dtype=np.int64)
+            return np.ones(self._n_here, dtype=np.int64)
         return np.maximum(np.rint(self._weight * scale), 1).astype(np.int64)
 
 
@@ -669,7 +674,7 @@ class Weighted:
     def of_weights(cls, weights):
         """Of weights themselves, each counted once."""
         of_them = cls.__new__(cls)
-        of_them.weights, of_them._size = Weights(None, weights._n), weights.sum
+        of_them.weights, of_them._size = Weights(None, weights._n_here), weights.sum
         return of_them
 
     def scale(self, bits):

@@ -48,7 +48,7 @@ class UncommonCells:
         self.common = np.array(
             [np.argmax(counts[first:last]) for first, last in pairwise(starts)], dtype=np.intp
         )
-        share_of_common = counts[starts[:-1] + self.common] / sample.shape[1]
+        share_of_common = counts[starts[:-1] + self.common] / max(sample.shape[1], 1)
         n_uncommon = (1 - share_of_common).reshape(-1, width).sum(axis=1)
         self.listed = (n_uncommon <= MOST_UNCOMMON).astype(np.uint8)
         self.indptr = np.zeros(n + 1, dtype=np.int64)
