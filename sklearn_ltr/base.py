@@ -319,7 +319,7 @@ class BaseRanker(RegressorMixin, Estimator):
             )
         if self._computes_with_features:
             check_feature_sizes(X, self._feature_name)
-        check_same({"the number of features": X.shape[1], "the size of a number": X.itemsize})
+        check_same({"the number of features": X.shape[1], "the size of a number": X.dtype.itemsize})
         if count(X.shape[0]) == 0:
             raise ValueError("No rank has a row.")
         self._note_queries(X, groups, reset)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from every_ranker import (
     RANKERS,
+    allows_sparse,
     assert_same,
     each_ranker,
     has,
@@ -17,6 +18,7 @@ from every_ranker import (
 from hypothesis import given
 from hypothesis import strategies as st
 from ranks import OtherCallError, run, shards_of
+from scipy import sparse
 from strategies import examples
 
 from sklearn_ltr import LambdaMART, RegressionRanker, reduction
@@ -128,6 +130,19 @@ def test_bins_of_a_sample(R, weighted, monkeypatch):
             model._binner.thresholds_, expected._binner.thresholds_, strict=True
         ):
             np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    "R", [R for R in RANKERS if R.__name__ not in REFUSING and allows_sparse(R)]
+)
+def test_sparse_shards(R):
+    X, y, groups = make_data(R)
+    X = sparse.csr_array(np.where(np.abs(X) < 0.6, 0, X))
+    expected = fit(R, {}, data=(X, y, groups))
+    shards = shards_of(groups, np.minimum(np.arange(N_QUERIES) % 3, 1), 3)
+    models, _ = run([lambda rows=rows: fit(R, {}, rows, (X, y, groups)) for rows in shards])
+    for model in models:
+        assert_equal_models(model, expected, R)
 
 
 @each_ranker
