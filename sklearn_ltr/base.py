@@ -394,6 +394,11 @@ class BaseRanker(RegressorMixin, Estimator):
         is_given = {name: value is not None for name, value in zip(names, given, strict=True)}
         check_same({f"whether `{name}` is given": int(flag) for name, flag in is_given.items()})
         check_same({"whether they go on with an earlier fit": int(not reset)})
+        if is_given["preferences"]:
+            raise NotImplementedError(
+                f"{name} takes no `preferences` with rows of several ranks: give grades in `y`, or "
+                "fit all rows in one process."
+            )
         if not is_given["groups"]:
             raise ValueError(
                 f"{name} needs `groups` with rows of several ranks: the rows of a query are on one."

@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_ltr import reduction
 
-SECONDS = 20  # that a rank waits for another one
+SECONDS = 60  # that a rank waits for another one
 
 
 class OtherRankError(RuntimeError):

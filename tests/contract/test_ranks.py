@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every ranker fits rows of several ranks to the bits of a fit to all of them, or refuses."""
 
+import inspect
+
 import numpy as np
 import pytest
 from every_ranker import (
@@ -12,6 +14,7 @@ from every_ranker import (
     has,
     make,
     make_data,
+    takes_preferences,
     takes_sample_weight,
     variants,
 )
@@ -66,6 +69,10 @@ def assert_equal_models(model, expected, R):
         assert first.keys() == second.keys()
         for name, value in first.items():
             np.testing.assert_array_equal(value, second[name], err_msg=name)
+
+
+def starts_from_scores(R):
+    return "init_score" in inspect.signature(R.fit).parameters
 
 
 def refuses(R, id):
@@ -219,6 +226,33 @@ def test_seeds_are_those_of_the_first_rank():
     models, _ = fit_on_ranks(LambdaMART, params, np.arange(N_QUERIES) % 3, 3)
     for model in models:
         assert_equal_models(model, models[0], LambdaMART)
+
+
+@pytest.mark.parametrize(
+    "R", [R for R in RANKERS if R.__name__ not in REFUSING and starts_from_scores(R)]
+)
+def test_scores_to_start_from(R):
+    _, y, _ = make_data(R)
+    start = {"init_score": np.random.default_rng(0).normal(size=len(y))}
+    expected = fit(R, {}, **start)
+    models, _ = fit_on_ranks(R, {}, np.arange(N_QUERIES) % 3, 3, **start)
+    for model in models:
+        assert_equal_models(model, expected, R)
+
+
+@pytest.mark.parametrize(
+    "R", [R for R in RANKERS if R.__name__ not in REFUSING and takes_preferences(R)]
+)
+def test_preferences_are_refused(R):
+    X, _, groups = make_data(R)
+    pair = np.flatnonzero(groups == np.bincount(groups).argmax())[:2]
+
+    def fit_pair(shift):
+        return make(R).fit(X, groups=groups + shift, preferences=[pair])
+
+    message = f"{R.__name__} takes no `preferences` with rows of several ranks"
+    with pytest.raises(NotImplementedError, match=message):
+        run([lambda: fit_pair(0), lambda: fit_pair(1000)])
 
 
 def test_cut_queries():
