@@ -22,7 +22,9 @@ cdef enum:
     BLOCK = 1024        # numbers that are taken at a time
     BLOCK_BITS = 10
     LANES = 8
-    LANE = 128          # a block is LANES of them
+    LONGEST_LANE = 128  # a block is LANES of them
+    SHORT_LANE = 32     # of fewer numbers
+    FEW = 32            # numbers that are added one by one
     LARGEST = 990       # exponents of sums of absolute numbers for which `add_block` is exact
     SMALLEST = -850
 
@@ -74,49 +76,51 @@ cdef double fold(double* x, Py_ssize_t n) noexcept nogil:
     return x[0]
 
 
-cdef inline double add_level(double* x, double unit, bint look, long long* words) noexcept nogil:
+cdef inline double add_level(
+    double* x, Py_ssize_t lane, double unit, bint look, long long* words
+) noexcept nogil:
     """Add a block's numbers rounded to multiples of `unit`, and leave what is left of them.
 
     Returns 0 if that is nothing, where it is to `look`.
     """
-    cdef double sums[LANE]
-    cdef double rests[LANE]
+    cdef double sums[LONGEST_LANE]
+    cdef double rests[LONGEST_LANE]
     cdef double anchor = 1.5 * ldexp(unit, 52)
     cdef double value, q, sum, rest
     cdef Py_ssize_t i, j
-    for i in range(LANE):
+    for i in range(lane):
         sum = rest = 0
         for j in range(LANES):
-            value = x[LANE * j + i]
+            value = x[lane * j + i]
             q = (value + anchor) - anchor
             value -= q
-            x[LANE * j + i] = value
+            x[lane * j + i] = value
             sum += q
             if look:
                 rest += fabs(value)
         sums[i] = sum
         if look:
             rests[i] = rest
-    add_one(fold(sums, LANE), words)
-    return fold(rests, LANE) if look else 1
+    add_one(fold(sums, lane), words)
+    return fold(rests, lane) if look else 1
 
 
-cdef void add_block(double* x, long long* words) noexcept nogil:
-    """Add BLOCK numbers, which are lost.
+cdef inline void add_block(double* x, Py_ssize_t lane, long long* words) noexcept nogil:
+    """Add numbers, LANES times a power of two of them and BLOCK at most, which are lost.
 
     A number is parted into a multiple of a unit, so coarse that sums of a block's are exact, and a
     rest, which is parted again. Two units are enough for all but numbers of very different sizes.
     """
-    cdef double sizes[LANE]
+    cdef double sizes[LONGEST_LANE]
     cdef double size
     cdef Py_ssize_t i, j
     cdef int exponent
-    for i in range(LANE):
+    for i in range(lane):
         size = 0
         for j in range(LANES):
-            size += fabs(x[LANE * j + i])
+            size += fabs(x[lane * j + i])
         sizes[i] = size
-    size = fold(sizes, LANE)
+    size = fold(sizes, lane)
     if size == 0:
         return
     # Infinity and NaN are not in the range.
@@ -124,12 +128,12 @@ cdef void add_block(double* x, long long* words) noexcept nogil:
         frexp(size, &exponent)
         if SMALLEST < exponent < LARGEST:
             exponent += 1  # the size is rounded
-            add_level(x, ldexp(1.0, exponent - 51), False, words)
+            add_level(x, lane, ldexp(1.0, exponent - 51), False, words)
             # What is left of a number is at most half a unit.
             exponent += BLOCK_BITS - 51
-            if add_level(x, ldexp(1.0, exponent - 51), True, words) == 0:
+            if add_level(x, lane, ldexp(1.0, exponent - 51), True, words) == 0:
                 return
-    for i in range(BLOCK):
+    for i in range(LANES * lane):
         add_one(x[i], words)
 
 
@@ -151,9 +155,14 @@ cdef void add_part(
         if absolute:
             for i in range(m):
                 x[i] = fabs(x[i])
-        if m > BLOCK // 8:
-            memset(x + m, 0, (BLOCK - m) * sizeof(double))
-            add_block(x, words)
+        # Loops of a fixed length are vectorised.
+        if m > 2 * LANES * SHORT_LANE:
+            memset(x + m, 0, (LANES * LONGEST_LANE - m) * sizeof(double))
+            add_block(x, LONGEST_LANE, words)
+        elif m > FEW:
+            m = min(m, LANES * SHORT_LANE)
+            memset(x + m, 0, (LANES * SHORT_LANE - m) * sizeof(double))
+            add_block(x, SHORT_LANE, words)
         else:
             for i in range(m):
                 add_one(x[i], words)

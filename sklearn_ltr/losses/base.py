@@ -190,8 +190,7 @@ class BoundLoss:
 
         By a line search; 0 where no step lowers the loss.
         """
-        total = self.data.sum
-        slope, bend = total(self.gradient * g), total(self.curvature * g * g)
+        slope, bend = self.data.dot(self.gradient, g), self.data.dot(self.curvature * g, g)
         if slope >= 0 or bend <= 0:
             return 0.0
         longest = self._longest_step(g)

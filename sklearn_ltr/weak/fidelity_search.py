@@ -132,6 +132,7 @@ class FidelitySearch(StumpSearch):
             np.empty(self.binned.n_features),
         )
         self._decay, self._lost = 1.0, 0.0
+        self._note_error(loss.weights)
 
     def _denominators_that_matter(self, loss, least, exactly):
         """Denominators of all features that can still win.

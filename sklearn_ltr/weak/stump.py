@@ -313,7 +313,15 @@ class StumpSearch:
             ceiling,
         )
         self._decay, self._lost, self._log_scale = 1.0, 0.0, loss.log_scale
+        self._note_error(loss)
         return ceiling, share
+
+    def _note_error(self, loss):
+        """How far denominators may be off, by the size of today's weights.
+
+        Those may soon be far smaller.
+        """
+        self._error = ROUNDING * self.data.sum(loss.degree)
 
     def _slots(self, features):
         return np.concatenate(
@@ -327,8 +335,7 @@ class StumpSearch:
         loss.sweep(table, self.binned.codes, self._order, self._delta)
         _stump.accumulate(table, self._delta)
         den = self.data.merged(self._delta[slots])
-        # Their error is of the size of today's weights, and those may soon be far smaller.
-        self._lower[slots] = np.maximum(den - ROUNDING * self.data.sum(loss.degree), 0)
+        self._lower[slots] = np.maximum(den - self._error, 0)
         return den
 
     def _exponential_gain(self, loss, slot, missing_above):
