@@ -202,7 +202,7 @@ class BaseRanker(RegressorMixin, Estimator):
         if reset:
             self._categories = None
             columns = columns_of_frame(X, self._categorical_columns(X), name)
-            self._check_no_categories(columns)
+            _check_same_features(columns, X.shape[1])
             if columns:
                 self._categories = Categories.of_columns(columns, X.shape[1], self._most_categories)
         else:
@@ -217,26 +217,16 @@ class BaseRanker(RegressorMixin, Estimator):
         if reset:
             self._categories = None
             features = self._categorical_columns(X)
+            _check_same_features(features, X.shape[1])
         else:
             features = self._categorical_features()
         if len(features) == 0:
             return X
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
-        if reset:
-            self._check_no_categories(features)
         columns = columns_of_matrix(X, features, lambda k: f"Column {names[k]!r} of `{name}`")
         if reset:
             self._categories = Categories.of_columns(columns, X.shape[1], self._most_categories)
         return encoded_matrix(X, columns, self._categories)
-
-    def _check_no_categories(self, found):
-        """Refuse categorical features of rows of several ranks, each of which sees only its own."""
-        if len(found) and is_spread():
-            raise NotImplementedError(
-                f"{type(self).__name__} takes no categorical features with rows of several ranks: "
-                "none sees the categories of all. Encode them, by a table that all ranks have, and "
-                "set categorical_features=None."
-            )
 
     def _forget_unweighted(self, X, *weights):
         """Forget categories that only rows of weight 0 have, so that these leave no trace."""
@@ -319,7 +309,7 @@ class BaseRanker(RegressorMixin, Estimator):
             )
         if self._computes_with_features:
             check_feature_sizes(X, self._feature_name)
-        check_same({"the number of features": X.shape[1], "the size of a number": X.dtype.itemsize})
+        check_same({"the size of a number": X.dtype.itemsize})
         if count(X.shape[0]) == 0:
             raise ValueError("No rank has a row.")
         self._note_queries(X, groups, reset)
@@ -559,6 +549,14 @@ class LinearRanker(BaseRanker):
         self._check_is_fitted()
         X = self._validate_X(X, reset=False)
         return check_predicted(weighted_sums(X, self.coef_, self._n_threads()))
+
+
+def _check_same_features(categorical, n_features):
+    """Raise ValueError where ranks have other features, or take others for categories."""
+    if is_spread():
+        check_same({"the number of features": n_features})
+        found = set(map(int, categorical))
+        check_same({f"whether feature {k} is categorical": k in found for k in range(n_features)})
 
 
 def _of_clicks(y, queries, propensity):

@@ -202,9 +202,17 @@ class Column:
 
     def distinct(self):
         """Its distinct values in all rows, ascending."""
-        if not self._of_numbers:
-            return reduction.distinct(np.array(sorted(set(self.values) - {None}), dtype=object))
-        found = reduction.distinct(np.unique(self.values[~np.isnan(self.values)]))
+        # Where all that are here are missing, they may be strings elsewhere.
+        if reduction.anywhere(self.kind == "strings"):
+            if reduction.anywhere(self.kind == "numbers"):
+                raise ValueError(
+                    f"{self.name} is a categorical feature, and holds strings on some ranks and "
+                    "numbers on others. Make strings of all of them."
+                )
+            here = () if self.kind is None else set(self.values) - {None}
+            return reduction.distinct(np.array(sorted(here), dtype=object))
+        here = self.values[~np.isnan(self.values)] if self._of_numbers else np.empty(0)
+        found = reduction.distinct(np.unique(here))
         self._check_codes(found)
         return found + 0.0  # not -0.0
 

@@ -220,7 +220,7 @@ LEARN_OF_ROWS = ("binning", "categories")
 
 # Sums that are not over all rows or queries, by module: how many, and over what.
 OTHER_SUMS = {
-    "binning.py": (3, "the rows that are here, to make one of parts of what they have"),
+    "binning.py": (2, "the rows that are here, to make one of parts of what they have"),
     "pairs.py": (2, "the pairs that are listed, whose arrays are as long"),
     "losses/pair_sums.py": (1, "cells of weight matrices, to choose how to go through them"),
     "metrics/_per_query.py": (1, "what an error counts"),

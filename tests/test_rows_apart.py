@@ -8,13 +8,14 @@ Each place is a thread that has a part of the rows.
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import ranks
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from sklearn_ltr.binning import Binner
-from sklearn_ltr.categories import Categories, columns_of_matrix
+from sklearn_ltr.categories import Categories, columns_of_frame, columns_of_matrix
 from sklearn_ltr.categories import Column as CategoricalColumn
 
 N_PLACES = 3
@@ -115,3 +116,26 @@ def test_most_categories_are_counted_over_all_rows():
 
     for message in in_places(work, parts_of(values)):
         assert "of 3 distinct values; at most 2" in message
+
+
+def test_one_place_has_missing_values_only():
+    frame = pd.DataFrame({"brand": ["b", "a", "b", None, None, None], "size": [np.nan] * 6})
+    frame.loc[4, "size"] = 2.0
+
+    def work(part):
+        columns = columns_of_frame(frame.iloc[part], [0, 1], "X")
+        return Categories.of_columns(columns, 2, 9).plain()
+
+    parts = np.array_split(np.arange(6), N_PLACES)
+    assert in_places(work, parts) == [[["a", "b"], [2.0]]] * N_PLACES == [work(range(6))] * N_PLACES
+
+
+def test_strings_in_one_place_and_numbers_in_another():
+    parts = [["a", "b"], [1, 2], [None, None]]
+
+    def work(part):
+        frame = pd.DataFrame({"brand": pd.Series(part, dtype=object)})
+        with pytest.raises(ValueError, match=r"'brand' .* strings on some ranks and numbers"):
+            Categories.of_columns(columns_of_frame(frame, [0], "X"), 1, 9)
+
+    in_places(work, parts)

@@ -3,8 +3,10 @@
 """Every ranker fits rows of several ranks to the bits of a fit to all of them, or refuses."""
 
 import inspect
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from every_ranker import (
     RANKERS,
@@ -24,7 +26,7 @@ from ranks import OtherCallError, run, shards_of
 from scipy import sparse
 from strategies import examples
 
-from sklearn_ltr import LambdaMART, RegressionRanker, reduction
+from sklearn_ltr import BlendedRanker, LambdaMART, QBRank, RegressionRanker, reduction
 from sklearn_ltr.boosting.trees import TreeBoosting
 
 N_QUERIES = 30
@@ -36,7 +38,7 @@ OTHERS = ("AdaRank", "BlendedRanker", "SingleFeatureRanker")
 REFUSING = {
     R.__name__ for R in RANKERS if not (issubclass(R, TreeBoosting) or R.__name__ in OTHERS)
 }
-REFUSED = ("loss=absolute_error", "categories")
+REFUSED = ("loss=absolute_error",)
 
 ranks_of_queries = st.one_of(
     st.lists(st.integers(0, 4), min_size=N_QUERIES, max_size=N_QUERIES),
@@ -118,6 +120,30 @@ def test_weights(R, whole):
         assert_equal_models(model, expected, R)
 
 
+@pytest.mark.parametrize(
+    "R",
+    [R for R in RANKERS if R.__name__ not in REFUSING and R._no_propensity is None],
+)
+def test_clicks_with_propensities(R):
+    """The weights of clicks are relative to the largest of all ranks."""
+    X, y, groups = make_data(R)
+    rng = np.random.default_rng(0)
+    clicks = (y >= np.median(y)).astype(float)
+    propensity = rng.uniform(0.2, 1, len(y))
+    params = {"query_norm": False, "pair_weight": 1.0}
+    if R is BlendedRanker:
+        params = {
+            "estimators": [(f"of {M.__name__}", make(M, **params)) for M in (LambdaMART, QBRank)]
+        }
+    params = {name: value for name, value in params.items() if has(R, name)}
+    data = X, clicks, groups
+    expected = fit(R, params, data=data, propensity=propensity)
+    ranks = np.arange(N_QUERIES) % 3
+    models, _ = fit_on_ranks(R, params, ranks, 3, data=data, propensity=propensity)
+    for model in models:
+        assert_equal_models(model, expected, R)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     "R", [R for R in RANKERS if R.__name__ not in REFUSING and has(R, "max_bins")]
@@ -150,6 +176,40 @@ def test_sparse_shards(R):
     models, _ = run([lambda rows=rows: fit(R, {}, rows, (X, y, groups)) for rows in shards])
     for model in models:
         assert_equal_models(model, expected, R)
+
+
+@pytest.mark.parametrize(
+    "R", [R for R in RANKERS if R.__name__ not in REFUSING and has(R, "categorical_features")]
+)
+def test_categories_of_frames(R):
+    """Of which each rank has others, and one has missing values only."""
+    X, y, groups = make_data(R)
+    ranks = np.arange(N_QUERIES) % 3
+    frame = pd.DataFrame(X).rename(columns=str)
+    brands = np.array(list("abcdefg"), dtype=object)[np.digitize(X[:, 0], [-1, -0.5, 0, 0.5, 1])]
+    brands[ranks[groups] == 2] = None
+    frame["0"] = pd.Series(brands, dtype="category")
+    expected = make(R).fit(frame, y, groups=groups)
+
+    def of_rank(rows):
+        return make(R).fit(frame.iloc[rows], y[rows], groups=groups[rows])
+
+    for model in run([partial(of_rank, rows) for rows in shards_of(groups, ranks, 3)])[0]:
+        assert_same(model, expected, frame)
+
+
+def test_features_that_ranks_tell_apart_otherwise():
+    X, y, groups = make_data(LambdaMART)
+    shards = shards_of(groups, np.arange(N_QUERIES) % 2, 2)
+    with pytest.raises(ValueError, match="differ in whether feature 0 is categorical"):
+        run(
+            [
+                lambda rows=rows, codes=codes: LambdaMART(categorical_features=codes).fit(
+                    np.rint(np.abs(X[rows])), y[rows], groups=groups[rows]
+                )
+                for rows, codes in zip(shards, ([0], [1]), strict=True)
+            ]
+        )
 
 
 @each_ranker
