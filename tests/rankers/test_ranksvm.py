@@ -279,10 +279,11 @@ def test_a_common_part_of_a_query_takes_no_digits(loss):
 def test_sparse_equals_dense(loss, C):
     X, y, groups = make_ranking(n_queries=30, n_features=20, random_state=0)
     X[np.abs(X) < 1] = 0
-    params = {"C": C, "loss": loss, "pair_weighting": "query"}
+    # Of two whose losses are that near to the least, predictions may differ by its root.
+    params = {"C": C, "loss": loss, "pair_weighting": "query", "tol": 5e-8}
     dense = RankSVM(**params).fit(X, y, groups)
     stored = RankSVM(**params).fit(sparse.csr_array(X), y, groups)
-    assert_allclose(stored.predict(X), dense.predict(X), atol=2e-3 * np.abs(dense.coef_).max())
+    assert_allclose(stored.predict(X), dense.predict(X), atol=5e-4 * np.abs(dense.coef_).max())
 
 
 def test_many_sparse_features_are_never_made_dense():
