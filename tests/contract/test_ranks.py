@@ -84,7 +84,9 @@ def refuses(R, id):
 SPLIT = [p for p in variants() if not refuses(p.values[0], p.id)]
 
 
-@pytest.mark.parametrize("n_ranks", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "n_ranks", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 5))]
+)
 @pytest.mark.parametrize(("R", "params"), SPLIT)
 def test_same_model(R, params, n_ranks):
     expected = fit(R, params)
