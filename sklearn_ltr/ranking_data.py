@@ -408,7 +408,7 @@ class RankingData:
         return reduction.distinct(np.unique(values[~np.isnan(values)]))
 
     def dot(self, a, b):
-        """Sum of products of two numbers for each row or query."""
+        """Sum of products of two numbers for each row or query, or of several numbers with one."""
         return reduction.dot(a, b, self.n_threads)
 
     def mean(self, values, weights=None):

@@ -150,14 +150,24 @@ def total(values, axis=0, n_threads=1):
         return _rounded(_words(values, n_threads=n_threads))[0]
     values = np.moveaxis(values, axis, -1)
     shape = math.prod(values.shape[:-1]), values.shape[-1]
-    columns = np.ascontiguousarray(values.reshape(shape), dtype=np.float64)
-    words = np.empty((len(columns), _exact.WORDS), dtype=np.int64)
-    _exact.add_each(columns, words, n_threads if columns.size >= NUMBERS_PER_THREAD else 1)
-    return _rounded(words).reshape(values.shape[:-1])
+    return _each_dot(values.reshape(shape), NO_WEIGHTS, n_threads).reshape(values.shape[:-1])
 
 
 def dot(a, b, n_threads=1):
-    """Exact sum, rounded, of rounded products of two numbers for each row or query: float64."""
+    """Exact sums, rounded, of rounded products of two numbers for each row or query.
+
+    Parameters
+    ----------
+    a : ndarray of shape (n,) or (n_sums, n)
+    b : ndarray of shape (n,)
+    n_threads : int, default=1
+
+    Returns
+    -------
+    dot : float64 or ndarray of shape (n_sums,)
+    """
+    if a.ndim > 1:
+        return _each_dot(a, b, n_threads)
     return _rounded(_words(a, b, n_threads=n_threads))[0]
 
 
@@ -346,6 +356,16 @@ def _words(values, weights=None, absolute=False, n_threads=1):
     weights = NO_WEIGHTS if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     _exact.add(np.ascontiguousarray(values, dtype=np.float64), weights, absolute, words)
     return words[:1]
+
+
+def _each_dot(values, weights, n_threads):
+    """`dot` of each row of a matrix, or its sum where there are no weights."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    words = np.empty((len(values), _exact.WORDS), dtype=np.int64)
+    n_threads = n_threads if values.size >= NUMBERS_PER_THREAD else 1
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    _exact.add_each(values, weights, words, n_threads)
+    return _rounded(words)
 
 
 def _rounded(words):

@@ -69,6 +69,15 @@ def test_axes():
     assert_array_equal(reduction.total(part.T), reduction.total(part, axis=1))
 
 
+@pytest.mark.parametrize("n", [0, 1, 30, 70_000])
+def test_products_of_several_sums(n):
+    values = of_sizes(2, n, 70)[: 2 * n].reshape(n, 2).T
+    weights = of_sizes(3, n, 20)[:n]
+    for n_threads in (1, 2):
+        found = reduction.dot(values, weights, n_threads)
+        assert_array_equal(found, [math.fsum(row * weights) for row in values])
+
+
 def test_what_is_no_number():
     inf, nan = np.inf, np.nan
     for values, expected in [

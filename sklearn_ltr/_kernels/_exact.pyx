@@ -197,17 +197,19 @@ def add(
 
 def add_each(
     const double[:, ::1] values,    # IN, (n_sums, n)
+    const double[::1] weights,      # IN, (n,), what those of each sum are multiplied by; or empty
     long long[:, ::1] words,        # OUT, (n_sums, N_WORDS)
     int n_threads,
 ):
-    """Sums of several numbers."""
+    """Sums of several numbers, or of their products with others, each rounded."""
     cdef Py_ssize_t n = values.shape[1]
+    cdef const double* factors = &weights[0] if weights.shape[0] else NULL
     cdef Py_ssize_t k
     if n == 0:
         words[:] = 0
         return
     for k in prange(values.shape[0], schedule="static", nogil=True, num_threads=n_threads):
-        add_part(&values[k, 0], NULL, False, n, &words[k, 0])
+        add_part(&values[k, 0], factors, False, n, &words[k, 0])
 
 
 cdef double round_sum(long long* words) noexcept nogil:

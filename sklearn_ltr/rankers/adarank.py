@@ -298,7 +298,7 @@ class AdaRank(BoostedRanker):
         for _ in train.rounds():
             P = weights(train.data, v, exponents)  # P_t
             # Of each feature h, the sum of P_t(q) E(h, q).
-            phi = train.data.sum(E_of_features * P, axis=1)
+            phi = train.data.dot(E_of_features, P)
             k = int(np.argmax(phi >= phi.max() - TIE * abs(phi.max())))
             alpha = best_alpha(phi[k])
             if alpha == 0 or self._is_all_of_the_model(k):

@@ -464,7 +464,7 @@ class McRank(FitRowsMixin, TreeBoosting):
         self._cuts = binner.thresholds_[0]
         level = self._level_of(data.y)
         of_level = level == np.arange(len(self._cuts) + 1)[:, None]
-        sums = (data.sum(of_level * w, axis=1) for w in (weight * data.y, weight))
+        sums = (data.dot(of_level, w) for w in (weight * data.y, weight))
         self.levels_ = np.divide(*sums)
 
     def _check_grade_values(self):
