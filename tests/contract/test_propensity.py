@@ -39,6 +39,7 @@ from sklearn_ltr import (
     losses,
 )
 from sklearn_ltr.labels import preference_pairs
+from sklearn_ltr.scorers import make_ranking_scorer
 
 TAKES = [
     R
@@ -54,7 +55,6 @@ each_other = pytest.mark.parametrize("R", REFUSES, ids=lambda R: R.__name__)
 
 # What propensities need, where it is not the default.
 NEEDS = {"query_norm": False, "pair_weight": 1.0}
-from sklearn_ltr.scorers import make_ranking_scorer
 
 
 def quick(R, **params):
@@ -255,8 +255,11 @@ def test_not_with_preferences(R):
 
 @each_other
 def test_others_refuse_by_name(R):
+    """Whatever is given, as to mend what is wrong with it would be of no use."""
     X, y, groups, p = clicks()
-    for given in (p, np.ones(len(p))):
+    nested = [p[groups == q].tolist() for q in np.unique(groups)]
+    masked = np.ma.array(p, mask=np.arange(len(p)) == 3)
+    for given in (p, np.ones(len(p)), p[:-1], 5.0, nested, masked, ["low"] * len(p), -p):
         with pytest.raises((TypeError, ValueError)) as caught:
             make(R).fit(X, y, groups, propensity=given)
         message = str(caught.value)
